@@ -84,7 +84,7 @@ let package = Package(
         "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles",
         "PluginRuntime",
         "PluginTrust", "StrictText", "SchedulingLimits", "TaskModel",
-        "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", logging, tomlKit,
+        "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging, tomlKit,
       ],
       swiftSettings: settings),
     // The conformance test for plugin authors: each case runs in its own process.
@@ -252,7 +252,8 @@ let package = Package(
     .testTarget(
       name: "TaskHostTests",
       dependencies: [
-        "HostConditions", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", logging,
+        "HostConditions", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", "TestSupport",
+        logging,
       ],
       swiftSettings: settings),
     .target(

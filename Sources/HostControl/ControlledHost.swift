@@ -69,6 +69,13 @@ public protocol ControlledHost: Sendable {
   func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt
   /// The runs, at most `limit`, that would start in the next hours if nothing changed.
   func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast
+  /// Takes an execution assertion: a drain waits for it until it ends. Refused with `unavailable` while the host drains, and with `limit`
+  /// if too many are held.
+  func beginAssertion(_ request: AssertionRequest) async throws(RequestRefusal) -> Assertion
+  /// Gives an execution assertion back. Refused with `notFound` if it has ended.
+  func giveBackAssertion(_ id: AssertionID) async throws(RequestRefusal) -> Assertion
+  /// The execution assertions that are held, oldest first.
+  func heldAssertions() async -> [Assertion]
   /// A snapshot of the host.
   func status() async -> HostStatus
   /// Starts to drain and returns at once.

@@ -99,6 +99,24 @@ final class EventBroadcaster: Sendable {
     }
   }
 
+  /// An assertion was taken or has ended.
+  func receive(_ assertion: Assertion) {
+    let request = assertion.request
+    let (level, what): (Logger.Level, String) =
+      switch assertion.state {
+      case .held: (.info, "held for at most \(DurationText.format(request.length))\(request.reason.map { ": \($0)" } ?? "")")
+      case .givenBack: (.info, "given back")
+      case .expired: (.warning, "expired after \(DurationText.format(request.length)): the host no longer waits for it")
+      case .holderEnded: (.notice, "ended: its process is gone")
+      case .overruled: (.warning, "overruled: the host ends without waiting for it")
+      }
+    var metadata: Logger.Metadata = ["assertion": "\(assertion.id)", "name": "\(request.name)"]
+    if let process = request.process { metadata["process"] = "\(process)" }
+    if let user = request.user { metadata["user"] = "\(user)" }
+    log.log(level: level, "assertion \(what)", metadata: metadata)
+    tell(.assertion(assertion))
+  }
+
   private func log(_ health: PluginHealth, of identifier: TaskIdentifier) {
     guard health.failures > 0 else { return }
     let what = health.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"

@@ -36,6 +36,7 @@ public final class Host: Sendable {
   private let crashMemory: CrashMemory
   let registry: PluginLaunching.Result
   let events: EventBroadcaster
+  let assertions: AssertionKeeper
   let process: @Sendable () -> ProcessStatus
   /// Finishes when a shutdown is requested. Its single reader must then drain and close the host.
   public let shutdownRequest: AsyncStream<Never>
@@ -106,6 +107,7 @@ public final class Host: Sendable {
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
     parts.services.add(registry.registered.map { $0.contracts.map(\.identifier) })
     self.events = events
+    assertions = AssertionKeeper { events.receive($0) }
     self.configuration = configuration
     directory = parts.directory
     store = parts.store
@@ -271,19 +273,23 @@ public final class Host: Sendable {
   /// Finishes ``shutdownRequest``. Returns immediately.
   public func shutdown() { requestShutdown.finish() }
 
-  /// Starts no more runs and waits for the live ones. After `drain_timeout` they expire with `draining`, and their grace begins.
+  /// Starts no more runs and waits for the live ones. After `drain_timeout` they expire with `draining`, and their grace begins. Takes no
+  /// more assertions, and waits until none is held.
   public func drain() async {
     currentPhase.withLock { $0 = max($0, .draining) }
+    assertions.close()
     await withCheckedContinuation { continuation in
       scheduler.drain(timeout: configuration.drainTimeout) { continuation.resume() }
       log.notice("draining: no new runs; live ones get \(configuration.drainTimeout.wholeMilliseconds / 1000) s")
     }
+    await waitForAssertions()
   }
 
-  /// Stops the live runs by force while the host drains.
+  /// Stops the live runs by force while the host drains, and waits for no assertion any more.
   public func forceDrain() {
     log.warning("stopping the live runs by force")
     scheduler.force()
+    assertions.overrule()
   }
 
   /// Ends the drained host: calls the plugins' shutdown hooks, and closes the store last.
@@ -295,6 +301,7 @@ public final class Host: Sendable {
     let left = launcher.shutdown()
     launchedFiles.stop()
     surroundings.stop()
+    assertions.stop()
     scheduler.stop()
     events.finish()
     store.close()

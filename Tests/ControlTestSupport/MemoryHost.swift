@@ -16,6 +16,9 @@ public final class MemoryHost: ControlledHost {
     var assumptions: [String] = []
     var wouldRunIf: [String] = []
     var overrides: [Conditions: Bool] = [:]
+    var assertions: [AssertionID: Assertion] = [:]
+    var asked: [AssertionRequest] = []
+    var forgetsAssertions = false
     var forecast: Forecast?
     var tasks: [TaskActivity] = []
     var counters = HostCounters()
@@ -284,7 +287,8 @@ public final class MemoryHost: ControlledHost {
       HostStatus(
         version: "0.1.0", processID: 42, phase: state.phase, started: now, stateDirectory: "/var/lib/taskhost",
         requests: [.pending: 2, .claimed: 1, .failed: 3], running: 0, maxConcurrentRuns: 16, pluginsRegistered: 1, pluginsRefused: 0,
-        nextDue: nil, problems: state.problems, sandbox: state.sandbox, tasks: state.tasks, counters: state.counters)
+        nextDue: nil, problems: state.problems, sandbox: state.sandbox, tasks: state.tasks, counters: state.counters,
+        assertions: state.assertions.values.sorted { $0.id < $1.id })
     }
   }
 

@@ -14,6 +14,7 @@ import Testing
       ("GET", "/v1/runs/\(id)/logs"), ("GET", "/v1/plugins"), ("POST", "/v1/plugins/a/release"), ("POST", "/v1/simulate/launch"),
       ("POST", "/v1/simulate/expire"), ("POST", "/v1/requests/\(id)/snooze"), ("POST", "/v1/requests/\(id)/discard"),
       ("POST", "/v1/requests/discard"), ("DELETE", "/v1/requests"), ("GET", "/v1/conditions"),
+      ("GET", "/v1/assertions"), ("POST", "/v1/assertions"), ("DELETE", "/v1/assertions/\(id)"),
       ("PUT", "/v1/conditions"),
       ("DELETE", "/v1/conditions"), ("POST", "/v1/events/x"), ("GET", "/v1/status"), ("GET", "/v1/problems"), ("GET", "/v1/forecast"),
       ("POST", "/v1/reload"), ("POST", "/v1/shutdown"), ("GET", "/v1/stream"), ("GET", "/metrics"), ("GET", "/healthz"), ("GET", "/"),

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 
 /// The user at the other end of a Unix socket connection, as the kernel recorded it when the connection was made.
-struct Peer {
+struct Peer: Sendable {
   /// The kernel's `struct ucred`, declared here because NIO's generic function cannot take a C type of another module.
   private struct Credentials {
     var process: Int32 = 0
@@ -13,6 +13,7 @@ struct Peer {
   /// `SO_PEERCRED` in asm-generic/socket.h.
   private static let option = NIOBSDSocket.Option(rawValue: 17)
 
+  let user: UInt32
   /// Whether the user is root or the host's own user.
   let isOwn: Bool
 
@@ -24,6 +25,7 @@ struct Peer {
     // On the event loop the answer is available at once.
     answer.assumeIsolated().whenSuccess { found = $0 }
     guard let found else { return nil }
+    user = found.user
     isOwn = found.user == 0 || found.user == geteuid()
   }
 }

@@ -9,7 +9,8 @@ final class HeldEvent: Sendable {
     case text([UInt8])
   }
 
-  let request: RequestID
+  /// nil if the event concerns no request.
+  let request: RequestID?
   /// Approximate size in bytes, in memory or as text.
   let bytes: Int
   private let form: Mutex<Form>
@@ -50,6 +51,7 @@ final class HeldEvent: Sendable {
       return 768 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0)
     case .progress: return 192
     case .log(_, let line): return 256 + line.message.utf8.count
+    case .assertion(let assertion): return 512 + assertion.request.name.utf8.count + (assertion.request.reason?.utf8.count ?? 0)
     }
   }
 
@@ -60,6 +62,7 @@ final class HeldEvent: Sendable {
       case .run: "run"
       case .progress: "progress"
       case .log: "log"
+      case .assertion: "assertion"
       }
     let data = JSONWriter.object { writer in
       switch event {
@@ -71,6 +74,7 @@ final class HeldEvent: Sendable {
       case .log(let run, let line):
         writer.reference(run)
         writer.object("line") { $0.logLine(line) }
+      case .assertion(let assertion): writer.assertion(assertion)
       }
     }
     return Array("event: \(name)\ndata: ".utf8) + data + Array("\n\n".utf8)

@@ -29,7 +29,7 @@ extension Route {
     switch self {
     case .submit: BodyBudget.submissionBytes
     case .notify: SchedulingReader.eventBytes
-    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration: BodyBudget.otherBytes
+    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion: BodyBudget.otherBytes
     default: 0
     }
   }

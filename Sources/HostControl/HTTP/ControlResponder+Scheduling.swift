@@ -1,8 +1,9 @@
 import HostThreads
+import NIOHTTP1
 import StrictText
 import TaskModel
 
-/// Conditions, events, the forecast, and operations on many requests.
+/// Conditions, events, assertions, the forecast, and operations on many requests.
 extension ControlResponder {
   /// Hours and runs of a forecast by default.
   private static let forecastPresets = (hours: 24, limit: 1000)
@@ -74,6 +75,13 @@ extension ControlResponder {
     if let flaw = EventTrigger.flaw(of: event) { throw RequestField.event.refusal(flaw) }
     let payload = try SchedulingReader.eventPayload(in: request.body)
     return try await one(host.notify(event, payload: payload)) { $0.receipt($1) }
+  }
+
+  /// `POST /v1/assertions` with `{"name": …, "reason": …, "for_ms": …, "process_id": …}`
+  func beginAssertion(_ request: ControlRequest) async throws -> ControlResponse {
+    var wanted = try AssertionReader.read(request.body)
+    wanted.user = request.peer?.user
+    return try await one(host.beginAssertion(wanted), status: .created) { $0.assertion($1) }
   }
 
   /// `GET /v1/forecast?hours=24&limit=1000`

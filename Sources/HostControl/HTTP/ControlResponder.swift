@@ -77,6 +77,9 @@ struct ControlResponder: Sendable {
     case .conditions: return try await one(host.conditions()) { $0.conditions($1) }
     case .overrideConditions: return try await overrideConditions(request)
     case .notify(let name): return try await notify(name, request)
+    case .listAssertions: return list("assertions", await host.heldAssertions()) { $0.assertion($1) }
+    case .beginAssertion: return try await beginAssertion(request)
+    case .giveBackAssertion(let id): return try await one(host.giveBackAssertion(id)) { $0.assertion($1) }
     case .status: return one(await host.status()) { $0.status($1) }
     case .problems: return one(await host.status().problems) { $0.problems($1) }
     case .shutdown:

@@ -68,9 +68,23 @@ extension JSONWriter {
       $0.member("events_dropped", counters.eventsDropped)
       $0.member("log_lines_dropped", counters.logLinesDropped)
     }
+    array("assertions", status.assertions) { $0.assertion($1) }
     problems(status.problems)
     member("warnings", status.problems.map(\.text))
     member("sandbox", status.sandbox)
+  }
+
+  mutating func assertion(_ assertion: Assertion) {
+    let request = assertion.request
+    member("id", assertion.id.description)
+    member("name", request.name)
+    member("reason", request.reason)
+    member("state", assertion.state.rawValue)
+    member("process_id", request.process)
+    member("user_id", request.user.map(Int64.init))
+    moment("since", assertion.since)
+    moment("expires", assertion.expires)
+    member("remaining_ms", assertion.remaining.wholeMilliseconds)
   }
 
   mutating func problems(_ problems: [Problem]) {

@@ -68,7 +68,8 @@ final class RequestHandler: ChannelInboundHandler {
     if case .closing = state { return }
     self.head = head
     keepsAlive = head.isKeepAlive
-    let request = ControlRequest(head)
+    var request = ControlRequest(head)
+    if case .success(.beginAssertion) = request.route { request.peer = Peer(context.channel) }
     state = .receiving(request, taken: 0)
     let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     // No route that takes no body has a reason to refuse one.

@@ -26,6 +26,9 @@ enum Route: Hashable {
   /// The event's name, percent-encoded as in the path.
   case notify(String)
   case forecast
+  case listAssertions
+  case beginAssertion
+  case giveBackAssertion(AssertionID)
   case status
   case problems
   case shutdown
@@ -81,6 +84,7 @@ enum Route: Hashable {
     case "stream": [("GET", .stream)]
     case "conditions": [("GET", .conditions), ("PUT", .overrideConditions), ("DELETE", .clearConditions)]
     case "forecast": [("GET", .forecast)]
+    case "assertions": [("GET", .listAssertions), ("POST", .beginAssertion)]
     case "reload": [("POST", .later("reloading"))]
     default: nil
     }
@@ -94,6 +98,7 @@ enum Route: Hashable {
       let request: RequestID = try id(name, ofA: "request")
       return [("GET", .request(request)), ("DELETE", .cancel(request))]
     case ("runs", _): return [("GET", .run(try id(name, ofA: "run")))]
+    case ("assertions", _): return [("DELETE", .giveBackAssertion(try id(name, ofA: "assertion")))]
     case ("simulate", "launch"): return [("POST", .simulateLaunch)]
     case ("simulate", "expire"): return [("POST", .simulateExpiration)]
     case ("events", _) where !name.isEmpty: return [("POST", .notify(name))]

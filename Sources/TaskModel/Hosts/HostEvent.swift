@@ -8,13 +8,16 @@ public enum HostEvent: Sendable, Hashable {
   case progress(RunReference, RunProgress)
   /// A run wrote a log line.
   case log(RunReference, LogLine)
+  /// An execution assertion was taken or has ended: its state says which.
+  case assertion(Assertion)
 
-  /// The request that the event concerns.
-  public var request: RequestID {
+  /// The request that the event concerns; nil if it concerns none.
+  public var request: RequestID? {
     switch self {
     case .request(let record): record.id
     case .run(let record): record.request
     case .progress(let run, _), .log(let run, _): run.request
+    case .assertion: nil
     }
   }
 }

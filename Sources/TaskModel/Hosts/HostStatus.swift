@@ -30,12 +30,15 @@ public struct HostStatus: Sendable, Hashable {
   public var tasks: [TaskActivity]
   /// The counters since the host's start.
   public var counters: HostCounters
+  /// The execution assertions that are held, oldest first.
+  public var assertions: [Assertion]
 
   /// Creates a status and sorts the problems.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
     running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, problems: [Problem],
-    sandbox: [String] = [], tasks: [TaskActivity] = [], counters: HostCounters = HostCounters()
+    sandbox: [String] = [], tasks: [TaskActivity] = [], counters: HostCounters = HostCounters(),
+    assertions: [Assertion] = []
   ) {
     self.version = version
     self.processID = processID
@@ -52,5 +55,6 @@ public struct HostStatus: Sendable, Hashable {
     self.sandbox = sandbox
     self.tasks = tasks
     self.counters = counters
+    self.assertions = assertions
   }
 }

@@ -60,6 +60,16 @@ public enum Limits {
   public static let launchChanges = 1000
   /// Pending requests that one call shows a plugin.
   public static let pendingVisited = 1000
+  /// Execution assertions that are held at once.
+  public static let assertions = 1000
+  /// Bytes of an assertion's name.
+  public static let assertionNameBytes = 256
+  /// Bytes of an assertion's reason.
+  public static let assertionReasonBytes = 1024
+  /// How long an assertion may be held: what a foreground service needs to end cleanly, and what an operator who shuts down still waits for.
+  public static let assertionLengths: ClosedRange<Duration> = .milliseconds(1) ... .seconds(600)
+  /// How long an assertion is held if its holder does not say: as `beginBackgroundTask`.
+  public static let assertionPreset = Duration.seconds(30)
   /// Concurrent runs that a plugin may allow.
   public static let concurrentRuns = 1024
 }

@@ -91,8 +91,10 @@ final class HostSignals: Sendable {
 
   /// Tells a person at the terminal what the host waits for.
   private func sayWhatRuns(_ host: Host) async {
-    guard let runs = try? await host.runs(.init()).filter({ $0.outcome == nil }), !runs.isEmpty else { return }
-    writer.write("waiting for \(runs.map(\.identifier.rawValue).joined(separator: ", ")); press Ctrl-C again to force")
+    let runs = (try? await host.runs(.init()).filter { $0.outcome == nil }) ?? []
+    let names = runs.map(\.identifier.rawValue) + host.heldAssertions().map(\.request.name)
+    guard !names.isEmpty else { return }
+    writer.write("waiting for \(names.joined(separator: ", ")); press Ctrl-C again to force")
   }
 
   private static var heededSet: sigset_t {

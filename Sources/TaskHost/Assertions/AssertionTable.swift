@@ -1,0 +1,99 @@
+import DequeModule
+import TaskModel
+
+/// The assertions that are held, and those that have ended recently. A value; ``AssertionKeeper`` has the clock, the thread and the lock.
+struct AssertionTable {
+  private struct Entry {
+    var assertion: Assertion
+    let deadline: MonotonicTime
+
+    func snapshot(at now: MonotonicTime) -> Assertion {
+      var assertion = assertion
+      assertion.remaining = max(.zero, deadline - now)
+      return assertion
+    }
+  }
+
+  /// How many ended assertions are remembered, to tell a late holder what became of its own.
+  static let remembered = 1000
+
+  private let origin: UInt64
+  private var generator = RecordIDGenerator(after: 0)
+  private var held: [AssertionID: Entry] = [:]
+  private var ended: [AssertionID: Assertion] = [:]
+  /// The ids of `ended`, oldest first.
+  private var order: Deque<AssertionID> = []
+  /// Whether new assertions are refused, because the host drains.
+  private(set) var isClosed = false
+
+  /// - Parameter origin: Drawn at random for each host process.
+  init(origin: UInt64) { self.origin = origin }
+
+  var isEmpty: Bool { held.isEmpty }
+  /// When the next assertion expires; nil if none is held.
+  var nextDeadline: MonotonicTime? { held.values.map(\.deadline).min() }
+
+  /// Refuses new assertions from now on.
+  mutating func close() { isClosed = true }
+
+  /// The assertions that are held, oldest first.
+  func list(at now: MonotonicTime) -> [Assertion] { held.values.map { $0.snapshot(at: now) }.sorted { $0.id < $1.id } }
+
+  /// Whether another assertion may be taken now.
+  func checkRoom() throws(RequestRefusal) {
+    // Whoever wants to begin something now must not make the host wait for it.
+    guard !isClosed else { throw RequestRefusal(.unavailable, "the host is draining: it waits for no new assertion") }
+    guard held.count < Limits.assertions else {
+      throw RequestRefusal(
+        .limit, "\(held.count) assertions are held already, which is the most: give one back, or let one stand for a whole queue")
+    }
+  }
+
+  /// Takes an assertion; the request has been checked.
+  mutating func begin(_ request: AssertionRequest, at now: MonotonicTime, _ time: WallTime) throws(RequestRefusal) -> Assertion {
+    try checkRoom()
+    let id = AssertionID(sequence: generator.next(at: time), origin: origin)
+    let assertion = Assertion(id: id, request: request, since: time)
+    held[id] = Entry(assertion: assertion, deadline: now + request.length)
+    return assertion
+  }
+
+  /// Gives an assertion back. Throws if it is not held any more, and says what became of it.
+  mutating func giveBack(_ id: AssertionID) throws(RequestRefusal) -> Assertion {
+    if let assertion = end(id, as: .givenBack) { return assertion }
+    guard let before = ended[id] else {
+      throw RequestRefusal(.notFound, "there is no assertion \(id): it has ended long ago, or with an earlier host", field: "id")
+    }
+    let length = DurationText.format(before.request.length)
+    let fate =
+      switch before.state {
+      case .expired: "expired after \(length)"
+      case .holderEnded: "ended with its process \(before.request.process ?? 0)"
+      case .overruled: "was overruled: the host was forced to end"
+      case .givenBack, .held: "was given back already"
+      }
+    throw RequestRefusal(.notFound, "the assertion \(id) \(fate)", field: "id")
+  }
+
+  /// Ends an assertion; nil if it is not held.
+  mutating func end(_ id: AssertionID, as state: Assertion.State) -> Assertion? {
+    guard var assertion = held.removeValue(forKey: id)?.assertion else { return nil }
+    (assertion.state, assertion.remaining) = (state, .zero)
+    ended[id] = assertion
+    order.append(id)
+    if order.count > Self.remembered, let oldest = order.popFirst() { ended[oldest] = nil }
+    return assertion
+  }
+
+  /// Undoes ``begin(_:at:_:)``: nobody has heard of the assertion.
+  mutating func forget(_ id: AssertionID) { held[id] = nil }
+
+  /// Ends the assertions whose time is over.
+  mutating func expire(at now: MonotonicTime) -> [Assertion] {
+    let due = held.filter { $0.value.deadline <= now }.keys.sorted()
+    return due.compactMap { end($0, as: .expired) }
+  }
+
+  /// Ends all assertions.
+  mutating func overrule() -> [Assertion] { held.keys.sorted().compactMap { end($0, as: .overruled) } }
+}

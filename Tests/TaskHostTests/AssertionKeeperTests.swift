@@ -1,0 +1,90 @@
+import Glibc
+import Synchronization
+import TaskModel
+import TestSupport
+import Testing
+
+@testable import TaskHost
+
+/// With the real clock, a thread and processes.
+@Suite("The keeper of assertions", .timeLimit(.minutes(2))) struct AssertionKeeperTests {
+  /// What the keeper tells, and who waits for it.
+  private final class Told: Sendable {
+    private let told = Mutex<[Assertion]>([])
+    let end = Event()
+
+    var states: [Assertion.State] { told.withLock { $0.map(\.state) } }
+
+    func add(_ assertion: Assertion) {
+      told.withLock { $0.append(assertion) }
+      if assertion.state != .held { end.set() }
+    }
+  }
+
+  private let told = Told()
+  private let keeper: AssertionKeeper
+
+  init() {
+    let told = told
+    keeper = AssertionKeeper { told.add($0) }
+  }
+
+  @Test("a drain waits until the last one is given back")
+  func giveBack() async throws {
+    let first = try keeper.begin(AssertionRequest(name: "first"))
+    let second = try keeper.begin(AssertionRequest(name: "second"))
+    keeper.close()
+    _ = try keeper.giveBack(first.id)
+    let keeper = keeper
+    let drain = Task { await keeper.released() }
+    #expect(keeper.all.map(\.id) == [second.id])
+    _ = try keeper.giveBack(second.id)
+    await drain.value
+    #expect(told.states == [.held, .held, .givenBack, .givenBack])
+    keeper.stop()
+  }
+
+  @Test("one that nobody gives back expires by itself, also if it is taken while a longer one is waited for")
+  func expires() async throws {
+    let long = try keeper.begin(AssertionRequest(name: "long"))
+    _ = try keeper.begin(AssertionRequest(name: "short", length: .milliseconds(20)))
+    await told.end.wait()
+    #expect(told.states == [.held, .held, .expired])
+    #expect(keeper.all.map(\.id) == [long.id])
+    keeper.overrule()
+    await keeper.released()
+    #expect(told.states.last == .overruled)
+    keeper.stop()
+  }
+
+  @Test("one ends when its process is killed")
+  func killed() async throws {
+    let child = try ChildProcess(["sleep", "600"], environment: Program.plainEnvironment, descriptors: [])
+    _ = try keeper.begin(AssertionRequest(name: "child", process: child.processID))
+    _ = try keeper.begin(AssertionRequest(name: "this process", process: getpid()))
+    child.send(SIGKILL)
+    await told.end.wait()
+    #expect(told.states == [.held, .held, .holderEnded])
+    #expect(keeper.all.map(\.request.name) == ["this process"])
+    _ = try await onThread { try child.wait() }
+    keeper.stop()
+  }
+
+  @Test("a process that has ended can hold nothing")
+  func gone() async throws {
+    let child = try ChildProcess(["true"], environment: Program.plainEnvironment, descriptors: [])
+    _ = try await onThread { try child.wait() }
+    let refusal = #expect(throws: RequestRefusal.self) {
+      _ = try keeper.begin(AssertionRequest(name: "child", process: child.processID))
+    }
+    #expect(refusal?.code == .invalid && refusal?.field == "process_id", "\(refusal?.message ?? "")")
+    #expect(keeper.all.isEmpty && told.states.isEmpty)
+    keeper.stop()
+  }
+
+  @Test("nothing is taken after the end")
+  func stopped() throws {
+    keeper.stop()
+    #expect(throws: RequestRefusal.self) { _ = try keeper.begin(AssertionRequest(name: "late")) }
+  }
+}

@@ -1,0 +1,99 @@
+import TaskModel
+import Testing
+
+@testable import TaskHost
+
+@Suite("The table of assertions") struct AssertionTableTests {
+  private var table = AssertionTable(origin: 7)
+  private let start = MonotonicTime(nanoseconds: 0)
+  private let time = WallTime(unixMilliseconds: 1_700_000_000_000)
+
+  private mutating func begin(_ name: String = "a", for length: Duration = .seconds(30)) throws -> Assertion {
+    try table.begin(AssertionRequest(name: name, length: length), at: start, time)
+  }
+
+  @Test("what is held is listed with what is left, oldest first")
+  mutating func list() throws {
+    let first = try begin("first")
+    let second = try begin("second", for: .seconds(60))
+    let list = table.list(at: start + .seconds(10))
+    #expect(list.map(\.id) == [first.id, second.id])
+    #expect(list.map(\.remaining) == [.seconds(20), .seconds(50)])
+    #expect(list.allSatisfy { $0.state == .held && $0.since == time })
+    #expect(list.map(\.expires) == [time + .seconds(30), time + .seconds(60)])
+    #expect(table.nextDeadline == start + .seconds(30))
+  }
+
+  @Test("what is given back is not held any more, and cannot be given back again")
+  mutating func giveBack() throws {
+    let id = try begin().id
+    #expect(try table.giveBack(id).state == .givenBack)
+    #expect(table.isEmpty && table.nextDeadline == nil)
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(id) }
+    #expect(refusal?.code == .notFound && refusal?.message == "the assertion \(id) was given back already")
+  }
+
+  @Test("an assertion expires at its deadline, not before, and its holder learns that")
+  mutating func expires() throws {
+    let id = try begin().id
+    let other = try begin("b", for: .seconds(31)).id
+    #expect(table.expire(at: start + .seconds(30) + .nanoseconds(-1)).isEmpty)
+    let expired = table.expire(at: start + .seconds(30))
+    #expect(expired.map(\.id) == [id] && expired[0].state == .expired && expired[0].remaining == .zero)
+    #expect(table.list(at: start).map(\.id) == [other])
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(id) }
+    #expect(refusal?.message == "the assertion \(id) expired after 30s")
+  }
+
+  @Test("a table that is closed takes nothing more, and keeps what is held")
+  mutating func closed() throws {
+    let id = try begin().id
+    table.close()
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try begin("late") }
+    #expect(refusal?.code == .unavailable && refusal?.message.contains("draining") == true)
+    #expect(table.list(at: start).map(\.id) == [id])
+    #expect(table.overrule().map(\.state) == [.overruled])
+    #expect(table.isEmpty)
+  }
+
+  @Test("1,000 are held at once; one that is given back makes room; the oldest ended ones are forgotten")
+  mutating func limit() throws {
+    var ids: [AssertionID] = []
+    for _ in 0..<Limits.assertions { ids.append(try begin().id) }
+    #expect(Set(ids).count == 1000)
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try begin() }
+    #expect(refusal?.code == .limit)
+    _ = try table.giveBack(ids[0])
+    let last = try begin().id
+    for id in ids.dropFirst() + [last] { _ = try table.giveBack(id) }
+    let forgotten = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(ids[0]) }
+    #expect(forgotten?.message.contains("there is no assertion") == true)
+    let known = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(ids[1]) }
+    #expect(known?.message.contains("given back already") == true)
+  }
+
+  @Test(
+    "what no host takes is refused by its member",
+    arguments: [
+      (AssertionRequest(name: ""), "name"), (AssertionRequest(name: String(repeating: "n", count: 257)), "name"),
+      (AssertionRequest(name: "a\0b"), "name"), (AssertionRequest(name: "a", reason: ""), "reason"),
+      (AssertionRequest(name: "a", reason: String(repeating: "r", count: 1025)), "reason"),
+      (AssertionRequest(name: "a", length: .zero), "for_ms"), (AssertionRequest(name: "a", length: .seconds(-1)), "for_ms"),
+      (AssertionRequest(name: "a", length: .milliseconds(600_001)), "for_ms"), (AssertionRequest(name: "a", process: 0), "process_id"),
+      (AssertionRequest(name: "a", process: -1), "process_id"),
+    ])
+  func refused(_ request: AssertionRequest, field: String) {
+    let refusal = #expect(throws: RequestRefusal.self) { try request.check() }
+    #expect(refusal?.code == .invalid && refusal?.field == field)
+    #expect(refusal?.message.hasPrefix(field + ": ") == true)
+  }
+
+  @Test("the limits themselves are allowed")
+  func allowed() throws {
+    let longest = String(repeating: "n", count: Limits.assertionNameBytes)
+    let reason = String(repeating: "r", count: Limits.assertionReasonBytes)
+    for length in [Duration.milliseconds(1), .seconds(600)] {
+      try AssertionRequest(name: longest, reason: reason, length: length, process: 1).check()
+    }
+  }
+}
