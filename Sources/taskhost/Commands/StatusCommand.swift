@@ -25,9 +25,13 @@ struct StatusCommand: AsyncParsableCommand {
 
   private static func print(_ answer: Answer, _ status: StatusAnswer) {
     let now = MomentText.now
-    FieldList(answer, omitting: ["tasks", "problems", "warnings"], now: now).print()
+    FieldList(answer, omitting: ["tasks", "problems", "warnings", "assertions"], now: now).print()
     if !status.problems.isEmpty { Terminal.print("") }
     for line in problems(status.problems, now: now) { Terminal.print(line) }
+    if let held = status.assertions, !held.isEmpty {
+      Terminal.print("")
+      assertions(held, now: now).print(empty: "")
+    }
     guard !status.tasks.isEmpty else { return }
     Terminal.print("")
     table(status.tasks, now: now).print(empty: "")
@@ -41,6 +45,17 @@ struct StatusCommand: AsyncParsableCommand {
       let since = problem.sinceUnixMs.map { " (\(MomentText.relative($0, now: now)))" } ?? ""
       return ["\(mark) \(kind)\(since): \(problem.message)", "    \(problem.remedy)"].map(\.escapingControlCharacters)
     }
+  }
+
+  /// Who asks the host not to end now.
+  static func assertions(_ held: [AssertionAnswer], now: Int64) -> TextTable {
+    var table = TextTable("HELD BY", "SINCE", "FOR AT MOST", "PROCESS", "USER", "REASON")
+    for assertion in held {
+      table.add(
+        assertion.name, MomentText.relative(assertion.sinceUnixMs, now: now), DurationText.format(milliseconds: assertion.remainingMs),
+        assertion.processId.map { "\($0)" } ?? "-", assertion.userId.map { "\($0)" } ?? "-", assertion.reason ?? "")
+    }
+    return table
   }
 
   static func table(_ tasks: [ScheduleAnswer], now: Int64) -> TextTable {

@@ -3,6 +3,19 @@ struct StatusAnswer: Decodable {
   let needsAction: Bool
   let problems: [ProblemAnswer]
   let tasks: [ScheduleAnswer]
+  /// nil if the host's version has no assertions.
+  let assertions: [AssertionAnswer]?
+}
+
+/// An execution assertion.
+struct AssertionAnswer: Decodable {
+  let id: String
+  let name: String
+  let reason: String?
+  let processId: Int64?
+  let userId: Int64?
+  let sinceUnixMs: Int64
+  let remainingMs: Int64
 }
 
 /// A problem or warning for the operator.
