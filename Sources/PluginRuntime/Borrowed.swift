@@ -54,22 +54,27 @@ enum Borrowed {
     return [UInt8](UnsafeRawBufferPointer(start: pointer, count: length))
   }
 
-  /// A copy of a struct that begins with its own size: version 1, or a later version whose additional fields are zero.
+  /// A copy of a struct that begins with its own size: version 1, a later one with its further members zero, or one that lacks the last
+  /// members, which are then zero in the copy.
+  ///
+  /// - Parameter first: The size in version 1; nil if the struct has not grown since.
   static func structure<Structure: BitwiseCopyable>(
-    _ pointer: UnsafePointer<Structure>?, named name: String, empty: Structure
+    _ pointer: UnsafePointer<Structure>?, named name: String, empty: Structure, first: Int? = nil
   ) throws(CallFailure) -> Structure {
     guard let pointer else { throw CallFailure(.invalid, "\(name) is NULL") }
     let known = MemoryLayout<Structure>.size
     let raw = UnsafeRawPointer(pointer)
     let size = Int(raw.loadUnaligned(as: UInt32.self))
-    guard size >= known, size <= 4096 else {
+    // Whole words: half a pointer must not be taken for one.
+    let isWhole = size >= known || size % MemoryLayout<Structure>.alignment == 0
+    guard size >= first ?? known, size <= 4096, isWhole else {
       throw CallFailure(.invalid, "\(name) has struct_size \(size); use sizeof(taskhost_\(name)), which is \(known) here")
     }
     for offset in stride(from: known, to: size, by: 1) where raw.load(fromByteOffset: offset, as: UInt8.self) != 0 {
       throw CallFailure(.unsupported, "\(name) sets fields that this host does not know: install a newer taskhost")
     }
     var copy = empty
-    withUnsafeMutableBytes(of: &copy) { $0.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: known)) }
+    withUnsafeMutableBytes(of: &copy) { $0.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: min(size, known))) }
     return copy
   }
 }

@@ -67,8 +67,13 @@ extension LogLine.Level {
   }
 }
 
-extension ConflictPolicy {
-  /// The policy with that number; nil means none.
+/// A value that a plugin says with a number of `taskhost.h`.
+protocol ContractCode {
+  /// The value with that number; nil means none.
+  init?(code: UInt32)
+}
+
+extension ConflictPolicy: ContractCode {
   init?(code: UInt32) {
     switch Int(code) {
     case Int(TASKHOST_CONFLICT_NONE): self = .none
@@ -76,6 +81,57 @@ extension ConflictPolicy {
     case Int(TASKHOST_CONFLICT_REPLACE): self = .replace
     case Int(TASKHOST_CONFLICT_UPDATE): self = .update
     case Int(TASKHOST_CONFLICT_APPEND): self = .append
+    default: return nil
+    }
+  }
+}
+
+extension LostConditionPolicy: ContractCode {
+  init?(code: UInt32) {
+    switch Int(code) {
+    case Int(TASKHOST_LOST_CONDITION_STOP): self = .stop
+    case Int(TASKHOST_LOST_CONDITION_FINISH): self = .finish
+    default: return nil
+    }
+  }
+}
+
+extension RetryPolicy.Backoff: ContractCode {
+  init?(code: UInt32) {
+    switch Int(code) {
+    case Int(TASKHOST_BACKOFF_EXPONENTIAL): self = .exponential
+    case Int(TASKHOST_BACKOFF_LINEAR): self = .linear
+    default: return nil
+    }
+  }
+}
+
+extension Dependency.FailurePolicy: ContractCode {
+  init?(code: UInt32) {
+    switch Int(code) {
+    case Int(TASKHOST_ON_FAILURE_FAIL): self = .fail
+    case Int(TASKHOST_ON_FAILURE_IGNORE): self = .ignore
+    default: return nil
+    }
+  }
+}
+
+extension DaylightPolicy.Gap: ContractCode {
+  init?(code: UInt32) {
+    switch Int(code) {
+    case Int(TASKHOST_GAP_SHIFT): self = .shift
+    case Int(TASKHOST_GAP_SKIP): self = .skip
+    default: return nil
+    }
+  }
+}
+
+extension DaylightPolicy.Repeated: ContractCode {
+  init?(code: UInt32) {
+    switch Int(code) {
+    case Int(TASKHOST_REPEAT_FIRST): self = .first
+    case Int(TASKHOST_REPEAT_LAST): self = .last
+    case Int(TASKHOST_REPEAT_BOTH): self = .both
     default: return nil
     }
   }

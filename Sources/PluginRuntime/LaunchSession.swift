@@ -8,8 +8,8 @@ final class LaunchSession: Sendable {
   private let policy: any LaunchPolicy
   private let handlerLimit: Int
   private let state: Guarded<State>
-  /// The maximum size of all their payloads in bytes.
-  private static let payloadLimit = 2 << 20
+  /// The maximum size of all submitted requests in bytes, so that the report fits a message.
+  private static let requestLimit = 2 << 20
 
   private struct State {
     var isOpen = true
@@ -17,7 +17,7 @@ final class LaunchSession: Sendable {
     var result = Result()
     /// Texts lent to the plugin.
     var lent: [LentBytes] = []
-    var payloadBytes = 0
+    var requestBytes = 0
     /// Limits log lines: a launch that logs endlessly must not fill the host's log.
     var lines = RateAllowance(burst: Limits.logBurst, perSecond: Limits.logRate)
 
@@ -122,12 +122,20 @@ final class LaunchSession: Sendable {
       guard let identifier = state.identifier else { throw CallFailure(.notPermitted, "register the handler before submitting requests") }
       if request.identifier != identifier, !state.result.registers(request.identifier) { try policy.admit(request, from: identifier) }
       try state.result.checkPayload(of: request)
-      guard state.payloadBytes + request.payload.count <= Self.payloadLimit else {
-        throw CallFailure(.limit, "more than 2 MiB of payloads in one launch")
+      try Self.checkRepetition(of: request)
+      guard state.requestBytes + request.valueBytes <= Self.requestLimit else {
+        throw CallFailure(.limit, "more than 2 MiB of payloads and texts in one launch")
       }
       try hold(.submit(request), in: &state.result)
-      state.payloadBytes += request.payload.count
+      state.requestBytes += request.valueBytes
     }
+  }
+
+  /// Refuses a request that repeats and that the next launch would submit as another one.
+  private static func checkRepetition(of request: TaskRequest) throws(CallFailure) {
+    guard request.repetition != nil, request.onConflict == .none, request.idempotencyKey == nil else { return }
+    throw CallFailure(
+      .invalid, "a request that repeats never ends, and each launch would submit another: give it unique_key and on_conflict")
   }
 
   /// A page of the plugin's pending requests, and the kinds of its handlers.

@@ -59,7 +59,9 @@ final class PluginServices: WorkerServices {
     case .setCheckpoint(_, let value):
       scheduler.setCheckpoint(value, run: run.run, request: run.request) { completion(CallAnswer($0)) }
     case .submit(_, let request):
-      try submissionRules.check(request.identifier, from: run.identifier, own: own)
+      try submissionRules.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
+        try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
+      }
       scheduler.submit(request, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }

@@ -7,7 +7,7 @@ import TaskModel
 /// message of up to ``inlineBytes`` is a datagram. A larger one is the content of a sealed memfd; its datagram holds the length.
 public enum LinkFormat {
   /// The version. Both ends come from one release, so versions are not negotiated.
-  public static let version: UInt32 = 6
+  public static let version: UInt32 = 7
   /// The most bytes of a message that travels in its datagram; a larger one travels as a memfd.
   public static let inlineBytes = 32 << 10
   /// Bytes of the largest message.
@@ -28,6 +28,8 @@ public enum LinkFormat {
   public static let sentences = 64
   /// The most log lines that wait in a worker; further ones are dropped. So a report of dropped lines follows as many lines that were sent.
   public static let waitingLines = 1000
+  /// The most predecessors, tags or resources of a submission that are read before its own limits are checked.
+  public static let requestEntries = 4096
   /// The most bytes of a plugin's settings.
   public static let settingsBytes = 1 << 20
 

@@ -21,7 +21,7 @@ import WorkerLink
     let run = RunID(sequence: 1, origin: 1)
     var (decoded, accepted) = (0, 0)
     for round in 0..<Self.rounds {
-      let message = WorkerMessage.call(number: UInt64(round), .submit(run, extremes.request(Self.identifier))).encode().bytes
+      let message = WorkerMessage.call(number: UInt64(round), .submit(run, extremes.nearlyTame(Self.identifier))).encode().bytes
       let bytes = extremes.once(in: 2) ? extremes.deface(message) : message
       guard case .call(_, .submit(_, let request))? = try? WorkerMessage(decoding: ReceivedMessage(bytes: bytes)) else { continue }
       decoded += 1

@@ -36,6 +36,28 @@ struct Extremes {
   mutating func maybe<Value>(_ value: (inout Extremes) -> Value) -> Value? { once(in: 2) ? value(&self) : nil }
 
   /// A request whose every number may be extreme.
+  /// A request with one or two fields of ``request(_:)``: with all of them, hardly one could be taken.
+  mutating func nearlyTame(_ identifier: TaskIdentifier) -> TaskRequest {
+    var tame = TaskRequest(identifier: identifier)
+    for _ in 0...index(below: 2) {
+      let wild = request(identifier)
+      switch index(below: 11) {
+      case 0: tame.earliestBegin = wild.earliestBegin
+      case 1: tame.deadline = wild.deadline
+      case 2: tame.priority = wild.priority
+      case 3: tame.conditions = wild.conditions
+      case 4: tame.gates.flex = wild.gates.flex
+      case 5: tame.gates.resources = wild.gates.resources
+      case 6: tame.retry = wild.retry
+      case 7: tame.repetition = wild.repetition
+      case 8: tame.event = wild.event
+      case 9: (tame.uniqueKey, tame.onConflict, tame.uniqueWindow) = (wild.uniqueKey, wild.onConflict, wild.uniqueWindow)
+      default: tame.delay = duration()
+      }
+    }
+    return tame
+  }
+
   mutating func request(_ identifier: TaskIdentifier) -> TaskRequest {
     var request = TaskRequest(identifier: identifier)
     request.earliestBegin = maybe { $0.time() }

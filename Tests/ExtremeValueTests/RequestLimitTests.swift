@@ -22,13 +22,13 @@ import WorkerLink
     let json: (_ isBeyond: Bool, Predecessors) -> String
     let change: (inout TaskRequest, _ isBeyond: Bool, Predecessors) -> Void
     /// Whether `taskhost.h` has the field.
-    var isPlugins = false
+    var isPlugins = true
     /// Whether the value means something to this host, which takes it then.
     var isKnown = true
   }
 
   private static func row<Value>(
-    _ field: String, _ limit: Value, _ beyond: Value, isPlugins: Bool = false, isKnown: Bool = true, json: @escaping (Value) -> String,
+    _ field: String, _ limit: Value, _ beyond: Value, isPlugins: Bool = true, isKnown: Bool = true, json: @escaping (Value) -> String,
     change: @escaping (inout TaskRequest, Value) -> Void
   ) -> Row {
     Row(
@@ -38,7 +38,7 @@ import WorkerLink
 
   private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
   private static func key(
-    _ field: String, isPlugins: Bool = false, isKnown: Bool = true, more: String = "",
+    _ field: String, isPlugins: Bool = true, isKnown: Bool = true, more: String = "",
     _ change: @escaping (inout TaskRequest, String) -> Void
   ) -> Row {
     row(
@@ -50,10 +50,10 @@ import WorkerLink
   private static let millisecond = Duration.milliseconds(1)
 
   private static func length(
-    _ field: String, _ limit: Duration = longest, _ beyond: Duration = longest + millisecond, more: String = "",
+    _ field: String, _ limit: Duration = longest, _ beyond: Duration = longest + millisecond, isPlugins: Bool = true, more: String = "",
     _ change: @escaping (inout TaskRequest, Duration) -> Void
   ) -> Row {
-    row(field, limit, beyond, json: { "\"\(field)\": \($0.wholeMilliseconds)\(more)" }, change: change)
+    row(field, limit, beyond, isPlugins: isPlugins, json: { "\"\(field)\": \($0.wholeMilliseconds)\(more)" }, change: change)
   }
 
   private static func retry(
@@ -74,18 +74,19 @@ import WorkerLink
   private static var rows: [Row] {
     [
       row(
-        "payload", Limits.payloadBytes, Limits.payloadBytes + 1, isPlugins: true, json: { "\"payload\": \"\(text($0 - 2))\"" },
+        "payload", Limits.payloadBytes, Limits.payloadBytes + 1, json: { "\"payload\": \"\(text($0 - 2))\"" },
         change: { $0.payload = Array("\"\(text($1 - 2))\"".utf8) }),
       row(
         "payload", Limits.payloadBytes, Limits.payloadBytes + 1,
-        json: { "\"payload_base64\": \"\(Base64.encode(Array(text($0).utf8)))\"" }, change: { $0.payload = Array(text($1).utf8) }),
+        isPlugins: false, json: { "\"payload_base64\": \"\(Base64.encode(Array(text($0).utf8)))\"" },
+        change: { $0.payload = Array(text($1).utf8) }),
       row("priority", 10, 11, json: { "\"priority\": \($0)" }, change: { $0.priority = $1 }),
       row("priority", -10, -11, json: { "\"priority\": \($0)" }, change: { $0.priority = $1 }),
       row(
-        "earliest_begin", moments.0, moments.1, isPlugins: true, json: { "\"earliest_begin_unix_ms\": \($0.unixMilliseconds)" },
+        "earliest_begin", moments.0, moments.1, json: { "\"earliest_begin_unix_ms\": \($0.unixMilliseconds)" },
         change: { $0.earliestBegin = $1 }),
       row("deadline", moments.0, moments.1, json: { "\"deadline_unix_ms\": \($0.unixMilliseconds)" }, change: { $0.deadline = $1 }),
-      key("unique_key", isPlugins: true, more: keep) { ($0.uniqueKey, $0.onConflict) = ($1, .keep) },
+      key("unique_key", more: keep) { ($0.uniqueKey, $0.onConflict) = ($1, .keep) },
       key("idempotency_key") { $0.idempotencyKey = $1 },
       key("concurrency_key") { $0.gates.concurrencyKey = $1 },
       key("window", isKnown: false) { $0.gates.window = $1 },
@@ -95,12 +96,15 @@ import WorkerLink
       },
       key("event") { $0.event = EventTrigger($1) },
       row(
-        "watch", "/" + text(Limits.pathBytes - 1), "/" + text(Limits.pathBytes), json: { "\"watch\": \"\($0)\"" },
+        "watch", "/" + text(Limits.pathBytes - 1), "/" + text(Limits.pathBytes), isPlugins: false,
+        json: { "\"watch\": \"\($0)\"" },
         change: { $0.event = EventTrigger(EventTrigger.filePrefix + $1) }),
+      length("delay_ms") { $0.delay = $1 },
       length("flex_ms") { $0.gates.flex = $1 },
       length("debounce_ms", more: ", \"event\": \"e\"") { $0.event = EventTrigger("e", debounce: $1) },
       length("every_ms") { $0.repetition = RepeatRule(every: $1) },
-      length("every_ms", millisecond, .zero) { $0.repetition = RepeatRule(every: $1) },
+      // 0 says nothing in C.
+      length("every_ms", millisecond, .zero, isPlugins: false) { $0.repetition = RepeatRule(every: $1) },
       length("unique_window_ms", more: ", \"unique_key\": \"k\"" + keep) {
         ($0.uniqueKey, $0.onConflict, $0.uniqueWindow) = ("k", .keep, $1)
       },
@@ -186,31 +190,19 @@ import WorkerLink
   }
 
   private static func refusal(ofPlugin request: TaskRequest) -> String? {
-    request.identifier.rawValue.withCString { identifier in
-      (request.uniqueKey ?? "").withCString { key in
-        request.payload.withUnsafeBytes { payload -> String? in
-          var raw = taskhost_request()
-          raw.struct_size = UInt32(MemoryLayout<taskhost_request>.size)
-          raw.identifier = identifier
-          raw.payload = payload.baseAddress
-          raw.payload_length = UInt64(payload.count)
-          raw.earliest_begin_unix_ms = request.earliestBegin?.unixMilliseconds ?? 0
-          if request.uniqueKey != nil { raw.unique_key = key }
-          raw.on_conflict = UInt32(request.uniqueKey == nil ? TASKHOST_CONFLICT_NONE : TASKHOST_CONFLICT_KEEP)
-          do throws(CallFailure) {
-            _ = try TaskRequest(borrowed: &raw)
-            return nil
-          } catch { return error.message }
-        }
-      }
+    RequestInC(request).borrow { raw in
+      do throws(CallFailure) {
+        let borrowed = try TaskRequest(borrowed: raw)
+        return borrowed == request ? nil : "it arrived as \(borrowed)"
+      } catch { return error.message }
     }
   }
 
   private static func refusal(onLink request: TaskRequest) -> String? {
-    let message = WorkerMessage.call(number: 1, .submit(RunID(sequence: 1, origin: 1), request)).encode()
+    let sent = WorkerMessage.call(number: 1, .submit(RunID(sequence: 1, origin: 1), request))
     do {
-      _ = try WorkerMessage(decoding: ReceivedMessage(bytes: message.bytes))
-      return nil
+      let received = try WorkerMessage(decoding: ReceivedMessage(bytes: sent.encode().bytes))
+      return received == sent ? nil : "it arrived as \(received)"
     } catch {
       guard case .malformed(let what) = error else { return "\(error)" }
       return what

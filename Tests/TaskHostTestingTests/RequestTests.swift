@@ -73,6 +73,43 @@ struct RequestTests {
     #expect(try await host.runNext() == nil)
   }
 
+  @Test("what a handler says of a request is shown, and the request repeats, waits and is woken as in a host")
+  func wholeRequests() async throws {
+    let host = try TestHost.with { task in
+      guard task.payloadBytes.isEmpty else { return .success }
+      var hourly = TaskRequest(identifier: task.identifier, payload: [1])
+      hourly.delay = .seconds(60)
+      hourly.repetition = .every(.seconds(3600), missed: .all(limit: 2, spread: .seconds(5)))
+      hourly.tags = ["a"]
+      hourly.priority = 3
+      let first = try task.submit(hourly)
+      let error = #expect(throws: TaskHostError.self) {
+        var request = TaskRequest(identifier: task.identifier)
+        request.after = [.init(first.requestID)]
+        try task.submit(request)
+      }
+      #expect(error?.message.contains("repeats and never ends") == true)
+      var woken = TaskRequest(identifier: task.identifier, payload: [2])
+      woken.event = "pushed"
+      let second = try task.submit(woken)
+      var last = TaskRequest(identifier: task.identifier, payload: [3])
+      last.after = [.init(second.requestID)]
+      try task.submit(last)
+      return .success
+    }
+    let run = try await host.run()
+    let hourly = try #require(run.submissions.first)
+    #expect(hourly.delay == .seconds(60) && hourly.tags == ["a"] && hourly.priority == 3)
+    #expect(hourly.repetition == .every(.seconds(3600), missed: .all(limit: 2, spread: .seconds(5))))
+    #expect(run.submissions.last?.after.count == 1)
+    #expect(host.pendingRequests.map(\.state) == [.pending, .pending, .blocked])
+    #expect(try await host.runNext()?.started == .seconds(60))
+    #expect(try await host.runNext()?.started == .seconds(3660))
+    try host.post("pushed")
+    #expect(try await host.runNext()?.payload == [2])
+    #expect(try await host.runNext()?.payload == [3])
+  }
+
   @Test("a time that somebody named follows the wall clock, a delay does not; a run that snoozes follows the clock of its request")
   func wallClock() async throws {
     let host = try TestHost.with { _ in .snooze(after: .seconds(1000)) }

@@ -131,7 +131,7 @@ import Testing
     { $0.repetition = RepeatRule(.cron(CronRule("* * * * *", timeZone: "UTC"))) },
     { $0.repetition = RepeatRule(.cron(CronRule("* * * * *", timeZone: "Europe/Berlin"))) },
     { $0.event = EventTrigger("e") }, { $0.event = EventTrigger("e", debounce: .seconds(1)) }, { $0.tags = ["a"] },
-    { $0.tags = ["a", ""] }, { $0.isPaced = true },
+    { $0.tags = ["a", ""] }, { $0.isPaced = true }, { $0.delay = .zero }, { $0.delay = .seconds(1) },
     { $0.after = [Dependency(.position(0))] }, { $0.after = [Dependency(.position(0), onFailure: .ignore)] },
     { $0.after = [Dependency(.request(RequestID(sequence: 0, origin: 0)))] },
   ]
@@ -144,7 +144,7 @@ import Testing
     #expect(RequestFingerprint(of: keyed("j")).value == RequestFingerprint(of: keyed("i")).value)
     // Whoever adds a field decides whether it counts, and says so here.
     // A wish about lost conditions is in the gates as well, and whether a deadline has passed is not submitted.
-    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 18)
+    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 19)
     #expect(Mirror(reflecting: RunConstraints.none).children.count == 7)
   }
 

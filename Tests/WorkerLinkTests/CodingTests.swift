@@ -139,20 +139,27 @@ import WorkerLink
     #expect(Decoding(message.encode().bytes).isRefused)
   }
 
-  @Test("a request travels with what a plugin can say of it; what is left to the operator cannot be spelt")
+  @Test("a request travels with what a plugin can say of it; what is left to the host cannot be spelt")
   func requestOfAPlugin() {
     var request = TaskRequest(identifier: Samples.identifier)
     let plain = WorkerMessage.call(number: 0, .submit(Samples.run, request)).encode().bytes
-    request.priority = Limits.priorities.upperBound
-    request.retry = RetryPolicy(attempts: Limits.attempts.upperBound, initial: .zero, maximum: .zero)
-    request.repetition = RepeatRule(every: .seconds(1))
-    request.tags = ["urgent"]
-    request.deadline = WallTime(unixMilliseconds: 1)
-    request.gates.flex = .seconds(9)
+    request.clock = .boot
+    request.gates.isPastDeadline = true
     #expect(WorkerMessage.call(number: 0, .submit(Samples.run, request)).encode().bytes == plain)
-    // A retry policy of no delays, as it used to be written after the conflict policy, and a tag.
-    #expect(Decoding(plain + [1, 64, 66, 15, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 16)).isRefused)
     #expect(Decoding(plain + [0]).isRefused)
+  }
+
+  @Test(
+    "a file to wait for, a place in an array, and fields that contradict each other are refused from a worker",
+    arguments: [
+      TaskRequest(identifier: Samples.identifier, event: EventTrigger("file:/etc/shadow")),
+      TaskRequest(identifier: Samples.identifier, after: [Dependency(.position(0))]),
+      TaskRequest(identifier: Samples.identifier, repetition: RepeatRule(.event)),
+      TaskRequest(identifier: Samples.identifier, repetition: RepeatRule(every: .seconds(900)), event: EventTrigger("e")),
+    ])
+  func unspeakable(_ request: TaskRequest) {
+    #expect(Decoding(WorkerMessage.call(number: 0, .submit(Samples.run, request)).encode().bytes).isRefused)
+    #expect(Decoding(WorkerMessage.launched(LaunchReport(registrations: [], changes: [.submit(request)])).encode().bytes).isRefused)
   }
 
   @Test("log lines and the incident of a report do not travel")

@@ -22,8 +22,33 @@ enum Samples {
       identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime.calendar.upperBound, conditions: .all,
       uniqueKey: "clé", onConflict: .replace),
     TaskRequest(identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, uniqueKey: "k", onConflict: .append),
-    paced,
+    paced, whole, cron, onEvent,
   ]
+
+  /// Everything that a plugin can say which fits together.
+  private static let whole: TaskRequest = {
+    var request = TaskRequest(
+      identifier: identifier, priority: Limits.priorities.lowerBound, uniqueKey: "k", onConflict: .update,
+      retry: RetryPolicy(attempts: 1000, backoff: .linear, initial: .milliseconds(100), maximum: .seconds(30 * 86_400)),
+      tags: ["clé", String(repeating: "t", count: Limits.keyBytes)], deadline: WallTime.calendar.upperBound,
+      after: [Dependency(.request(Samples.request)), Dependency(.request(RequestID(sequence: 1, origin: 1)), onFailure: .ignore)],
+      idempotencyKey: "i", uniqueWindow: Limits.longestDuration)
+    request.delay = .milliseconds(1)
+    request.gates = RunConstraints(
+      conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "c", resources: ["gpu": 1, "disk": 1_000_000],
+      flex: Limits.longestDuration)
+    request.onLostCondition = .finish
+    return request
+  }()
+
+  private static let cron = TaskRequest(
+    identifier: identifier,
+    repetition: RepeatRule(
+      .cron(CronRule("@daily", timeZone: "", daylight: DaylightPolicy(gap: .skip, repeated: .both))),
+      missed: .all(limit: 10_000, spread: .zero)))
+
+  private static let onEvent = TaskRequest(
+    identifier: identifier, repetition: RepeatRule(.event), event: EventTrigger("push", debounce: .seconds(1)))
 
   private static let paced: TaskRequest = {
     var request = TaskRequest(identifier: identifier)

@@ -211,7 +211,79 @@ typedef struct taskhost_registration {
   void (*function)(void);    /* the function `signature` describes */
 } taskhost_registration;
 
-/* What submit and launch_submit take. Copied before they return. */
+/* taskhost_request.daylight_gap: a time of day that does not exist when clocks are set forward. */
+enum {
+  TASKHOST_GAP_SHIFT = 0, /* it moves by as much as the clocks: 02:30 becomes 03:30 */
+  TASKHOST_GAP_SKIP = 1   /* it is left out that day */
+};
+
+/* taskhost_request.daylight_repeat: a time of day that comes twice when clocks are set back. */
+enum {
+  TASKHOST_REPEAT_FIRST = 0,
+  TASKHOST_REPEAT_LAST = 1,
+  TASKHOST_REPEAT_BOTH = 2
+};
+
+/* taskhost_request.missed: occurrences whose time passed while they could not run. */
+enum {
+  TASKHOST_MISSED_LATEST = 0, /* one run stands for all of them */
+  TASKHOST_MISSED_SKIP = 1,   /* none of them runs */
+  TASKHOST_MISSED_ALL = 2     /* the latest missed_limit of them run, one every missed_spread_ms */
+};
+
+/* taskhost_request.on_lost_condition: what its run does when a condition that it requires is lost. */
+enum {
+  TASKHOST_LOST_CONDITION_PRESET = 0, /* what the operator has set for the handler; by default STOP */
+  TASKHOST_LOST_CONDITION_STOP = 1,   /* it expires with TASKHOST_STOP_CONDITIONS, and the request waits again */
+  TASKHOST_LOST_CONDITION_FINISH = 2  /* it goes on to its end */
+};
+
+/* taskhost_retry.backoff: how the delay grows with each attempt spent. */
+enum {
+  TASKHOST_BACKOFF_EXPONENTIAL = 0, /* initial_ms, doubled with each attempt */
+  TASKHOST_BACKOFF_LINEAR = 1       /* initial_ms times the attempts */
+};
+
+/* taskhost_predecessor.on_failure: what becomes of a request whose predecessor fails or is cancelled. */
+enum {
+  TASKHOST_ON_FAILURE_FAIL = 0,  /* it ends in the same way */
+  TASKHOST_ON_FAILURE_IGNORE = 1 /* it runs all the same */
+};
+
+/* How often and how soon a request is tried again. */
+typedef struct taskhost_retry {
+  uint32_t struct_size; /* sizeof(taskhost_retry) */
+  uint32_t attempts;    /* before the request fails for good, 1-1,000; 0: 5 */
+  uint32_t backoff;     /* TASKHOST_BACKOFF_ value */
+  uint32_t reserved;    /* 0 */
+  uint64_t initial_ms;  /* the first delay, 100 ms to 30 days; 0: 30 s */
+  uint64_t maximum_ms;  /* the longest delay, at least initial_ms, at most 30 days; 0: 5 h */
+} taskhost_retry;
+
+/* A request that must end first: an element of an array, so it never grows. */
+typedef struct taskhost_predecessor {
+  const char *request; /* its id, of an identifier that the plugin may submit to */
+  uint32_t on_failure; /* TASKHOST_ON_FAILURE_ value */
+  uint32_t reserved;   /* 0 */
+} taskhost_predecessor;
+
+/* What a run takes of one of the operator's named resources: an element of an array, so it never grows. */
+typedef struct taskhost_resource {
+  const char *name; /* as in the host's configuration; 1-256 bytes of printable ASCII */
+  uint64_t tokens;  /* 1-1,000,000 */
+} taskhost_resource;
+
+/*
+ * What submit and launch_submit take. Copied, with everything that it points to, before they return.
+ *
+ * A member that is 0 or NULL says nothing, so set the ones you need in a struct that is otherwise zero. The members mean
+ * what the fields of the same name in HTTP and the options of `taskhost submit` mean; Documentation/scheduling.md explains
+ * them. EINVAL: a value is out of range, or two members contradict each other; last_error names the member. All texts are
+ * UTF-8. A length of time is at most ten years.
+ *
+ * The members up to `reserved` are those of the first header. A host that knows only these answers EUNSUPPORTED if another
+ * one is set, and takes the request otherwise.
+ */
 typedef struct taskhost_request {
   uint32_t struct_size;           /* sizeof(taskhost_request) */
   uint32_t conditions;            /* TASKHOST_REQUIRES_ bits */
@@ -222,6 +294,50 @@ typedef struct taskhost_request {
   const char *unique_key;         /* optional, within the identifier; 1-256 bytes */
   uint32_t on_conflict;           /* TASKHOST_CONFLICT_ value; needs unique_key unless NONE */
   uint32_t reserved;              /* 0 */
+
+  /* ---- when it runs ---- */
+
+  int64_t deadline_unix_ms;  /* from then on, of the conditions only network and power count, and no window or quota */
+  uint64_t delay_ms;         /* not before this much time has passed, also while the machine sleeps; instead of
+                              * earliest_begin_unix_ms */
+  uint64_t every_ms;         /* repeats at this interval; the host raises it to its minimum_interval. In launch_submit, a
+                              * request that repeats needs unique_key and on_conflict, or idempotency_key: the next launch
+                              * submits it again */
+  uint64_t flex_ms;          /* how much later than due a run may start, so that requests can share wake-ups */
+  const char *cron;          /* repeats at the times of this expression: five fields, or @daily, ...; not with every_ms */
+  const char *time_zone;     /* of cron, an IANA name; NULL: the machine's */
+  uint32_t daylight_gap;     /* TASKHOST_GAP_ value; needs cron */
+  uint32_t daylight_repeat;  /* TASKHOST_REPEAT_ value; needs cron */
+  uint32_t missed;           /* TASKHOST_MISSED_ value; needs every_ms or cron */
+  uint32_t missed_limit;     /* for MISSED_ALL, 1-10,000; 0: 10 */
+  uint64_t missed_spread_ms; /* for MISSED_ALL; 0: one minute */
+  const char *event;         /* runs when the host is notified of this event. Events are the whole host's: anyone who may
+                              * notify it can wake the request, and a payload that comes with the event replaces its own in
+                              * that run. A name does not begin with "file:" (EINVAL): code cannot wait for a file */
+  uint64_t debounce_ms;      /* the time from the last event of a burst to the run; needs event */
+  uint32_t every_event;      /* 1: runs again at each event, 0: runs once; needs event */
+
+  /* ---- how it runs ---- */
+
+  int32_t priority;                  /* -10 to 10, a higher one goes first */
+  const taskhost_retry *retry;       /* NULL: what the operator has set */
+  uint32_t on_lost_condition;        /* TASKHOST_LOST_CONDITION_ value */
+  uint32_t after_count;              /* elements of after, at most 100 */
+  const taskhost_predecessor *after; /* the requests that must end first. If the payloads are JSON, their outputs become a
+                                      * part of this one's. Not for a request that repeats. ENOTPERMITTED: one of an
+                                      * identifier that the plugin may not submit to */
+  const char *const *tags;           /* for listing and cancelling; each 1-256 bytes */
+  uint32_t tags_count;               /* elements of tags, at most 32 */
+  uint32_t resources_count;          /* elements of resources, at most 16 */
+  const taskhost_resource *resources; /* what its run takes of the operator's resources */
+  const char *window;                /* the maintenance window it waits for, as in the host's configuration */
+  const char *concurrency_key;       /* runs with the same key share the operator's limit; 1-256 bytes of printable ASCII */
+
+  /* ---- how often it counts ---- */
+
+  const char *idempotency_key; /* a second submission with this key does nothing and gets the first one's answer. The key
+                                * is the whole host's: begin it with your identifier. 1-256 bytes */
+  uint64_t unique_window_ms;   /* how long after the submission unique_key stays held, even if the request has ended */
 } taskhost_request;
 
 /* What submit returns. Set struct_size before the call. */
@@ -503,10 +619,18 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, identifier) == 8, "taskho
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, budget_ms) == 48, "taskhost_registration.budget_ms");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, signature) == 64, "taskhost_registration.signature");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhost_registration.function");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 56, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_retry) == 32, "taskhost_retry has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_predecessor) == 16, "taskhost_predecessor has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_resource) == 16, "taskhost_resource has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 232, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, deadline_unix_ms) == 56, "version 1 of taskhost_request");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, on_conflict) == 48, "taskhost_request.on_conflict");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, missed_spread_ms) == 120, "taskhost_request.missed_spread_ms");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, retry) == 152, "taskhost_request.retry");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, tags) == 176, "taskhost_request.tags");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, unique_window_ms) == 224, "taskhost_request.unique_window_ms");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_submission) == 56, "taskhost_submission has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_submission, request_id) == 16, "taskhost_submission.request_id");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_api.register_handler");

@@ -107,7 +107,7 @@ private struct TestLaunchPolicy: LaunchPolicy {
 
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
     let own = core.monitor.locked { plugin.identifiers }
-    try core.checkMaySubmit(own, identifier, to: request.identifier)
+    try core.checkMaySubmit(own, identifier, request)
   }
 
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {

@@ -41,7 +41,7 @@ extension HostCore: RunServices {
 
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
     try serve(.submit, run) { (state) throws(CallFailure) in
-      try checkMaySubmit(state.plugin.identifiers, run.identifier, to: request.identifier)
+      try checkMaySubmit(state.plugin.identifiers, run.identifier, request)
       let submission = try changing { () throws(RequestRefusal) in try scheduler.submit(request, from: run) }
       state.report.submissions.append(SubmittedRequest(request))
       happened(state) { $0 == .submission(state.report.submissions.count) }

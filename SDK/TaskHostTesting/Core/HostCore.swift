@@ -92,4 +92,13 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {
     try SubmissionRules(others: [asking: others]).check(identifier, from: asking, own: own)
   }
+
+  /// As ``checkMaySubmit(_:_:to:)``, for everything that the request names.
+  func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, _ request: TaskModel.TaskRequest) throws(CallFailure) {
+    try SubmissionRules(others: [asking: others]).check(request, from: asking, own: own) { (id) throws(CallFailure) in
+      do throws(StoreError) { return try store.request(id)?.request.identifier } catch {
+        throw CallFailure(.unavailable, error.description)
+      }
+    }
+  }
 }

@@ -38,7 +38,7 @@ extension TaskModel.ConflictPolicy {
     }
   }
 
-  fileprivate var shown: TaskHostSDK.ConflictPolicy {
+  var shown: TaskHostSDK.ConflictPolicy {
     switch self {
     case .none: .none
     case .keep: .keep
@@ -100,15 +100,6 @@ extension LogLine {
       case .error: .error
       }
     self.init(time: time, level: level, message: line.message)
-  }
-}
-
-extension SubmittedRequest {
-  init(_ request: TaskModel.TaskRequest) {
-    self.init(
-      identifier: request.identifier.rawValue, payload: request.payload,
-      earliestBeginUnixMilliseconds: request.earliestBegin?.unixMilliseconds, uniqueKey: request.uniqueKey,
-      onConflict: request.onConflict.shown, conditions: TaskHostSDK.Conditions(rawValue: request.conditions.rawValue))
   }
 }
 

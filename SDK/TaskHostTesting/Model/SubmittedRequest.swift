@@ -14,6 +14,38 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   public let onConflict: ConflictPolicy
   /// The conditions that the run requires.
   public let conditions: Conditions
+  /// The least time before the run; `nil`: none.
+  public let delay: Duration?
+  /// The deadline, in milliseconds since 1970 on the host's wall clock; `nil`: none.
+  public let deadlineUnixMilliseconds: Int64?
+  /// When the request repeats; `nil`: it runs once.
+  public let repetition: TaskRequest.Repetition?
+  /// How much later than due a run may start.
+  public let flex: Duration
+  /// The event that the request waits for; `nil`: none.
+  public let event: String?
+  /// The time from the last event of a burst to the run.
+  public let debounce: Duration
+  /// The requests that must end first.
+  public let after: [TaskRequest.Predecessor]
+  /// The maintenance window that the request waits for; `nil`: none.
+  public let window: String?
+  /// −10 … 10; higher goes first.
+  public let priority: Int
+  /// How often and how soon the request is tried again; `nil`: as ``TestHostOptions`` say.
+  public let retry: TaskRequest.Retry?
+  /// What a run does when a condition is lost.
+  public let onLostCondition: TaskRequest.LostCondition
+  /// The tags.
+  public let tags: [String]
+  /// How many tokens a run takes of named resources.
+  public let resources: [String: Int]
+  /// Runs with the same key share a limit; `nil`: no key.
+  public let concurrencyKey: String?
+  /// The key with which the submission counts once; `nil`: none.
+  public let idempotencyKey: String?
+  /// How long the unique key stays held; `nil`: while the request is live.
+  public let uniqueWindow: Duration?
 
   /// The payload, decoded from JSON.
   ///
@@ -26,6 +58,13 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
     if let earliestBeginUnixMilliseconds { text += ", not before \(earliestBeginUnixMilliseconds) ms" }
     if let uniqueKey { text += ", key \"\(uniqueKey)\" (\(onConflict))" }
     if !conditions.isEmpty { text += ", conditions \(conditions.names)" }
+    if let delay { text += ", after \(delay)" }
+    if let deadlineUnixMilliseconds { text += ", by \(deadlineUnixMilliseconds) ms" }
+    if let repetition { text += ", repeats \(repetition)" }
+    if let event { text += ", on event \"\(event)\"" }
+    if !after.isEmpty { text += ", after \(after.map(\.requestID).joined(separator: ", "))" }
+    if priority != 0 { text += ", priority \(priority)" }
+    if !tags.isEmpty { text += ", tags \(tags.joined(separator: ", "))" }
     return text
   }
 }

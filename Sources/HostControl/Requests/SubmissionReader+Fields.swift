@@ -2,11 +2,6 @@ import StrictText
 import TaskModel
 
 extension SubmissionReader {
-  /// Missed occurrences that `all` runs if `missed_limit` is absent.
-  private static let presetMissedLimit = 10
-  /// How far apart `all` runs them if `missed_spread_ms` is absent.
-  private static let presetMissedSpread = Duration.seconds(60)
-
   /// Reads a field. `node` is the whole request, with the fields that modify this one.
   func read(_ field: RequestField, _ value: JSONNode, of node: JSONNode, into request: inout TaskRequest) throws(RequestRefusal) {
     switch field {
@@ -68,7 +63,12 @@ extension SubmissionReader {
 
   private func cron(_ value: JSONNode, of node: JSONNode) throws(RequestRefusal) -> CronRule {
     var rule = CronRule(try text(value, .cron), timeZone: "")
-    if let zone = node[.timeZone] { rule.timeZone = try text(zone, .timeZone) } else { rule.timeZone = hostTimeZone() }
+    if let zone = node[.timeZone] {
+      rule.timeZone = try text(zone, .timeZone)
+      try RequestField.timeZone.check(key: rule.timeZone)
+    } else {
+      rule.timeZone = hostTimeZone()
+    }
     if let gap = node[.daylightGap] { rule.daylight.gap = try named(gap, .daylightGap) }
     if let repeated = node[.daylightRepeat] { rule.daylight.repeated = try named(repeated, .daylightRepeat) }
     return rule
@@ -83,7 +83,7 @@ extension SubmissionReader {
       }
       return name == "skip" ? .skip : .latest
     }
-    var (limit, spread) = (Self.presetMissedLimit, Self.presetMissedSpread)
+    var (limit, spread) = (MissedPolicy.presetLimit, MissedPolicy.presetSpread)
     if let value = node[.missedLimit] { limit = Int(clamping: try integer(value, .missedLimit)) }
     if let value = node[.missedSpread] { spread = try milliseconds(value, .missedSpread) }
     return .all(limit: limit, spread: spread)

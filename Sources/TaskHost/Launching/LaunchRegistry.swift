@@ -52,6 +52,26 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     }
   }
 
+  /// Throws if a plugin with these identifiers may not submit the request, because of its identifier or of a request that it waits for.
+  func check(_ request: TaskRequest, of plugin: [TaskIdentifier]) throws(LaunchFailure) {
+    func maySubmit(to identifier: TaskIdentifier) -> Bool {
+      plugin.contains { (try? submissionRules.check(identifier, from: $0, own: plugin)) != nil }
+    }
+    guard maySubmit(to: request.identifier) else {
+      throw LaunchFailure(step: .status, observed: "while it launched it submitted to \(request.identifier), which it may not")
+    }
+    for dependency in request.after {
+      guard case .request(let id) = dependency.predecessor else { continue }
+      let owner: TaskIdentifier?
+      do { owner = try store.request(id)?.request.identifier } catch {
+        throw LaunchFailure(step: .status, observed: "the store could not be read: \(error.description)")
+      }
+      if let owner, !maySubmit(to: owner) {
+        throw LaunchFailure(step: .status, observed: "while it launched it submitted a request that waits for \(id), which it may not")
+      }
+    }
+  }
+
   func has(_ identifier: TaskIdentifier, file: String) -> Bool { monitor.locked { taken[identifier] == file } }
 
   /// The host's decisions while a file's plugin launches.

@@ -229,6 +229,7 @@ struct PluginLaunching {
       worker?.close()
       let plugin = try load(candidate, as: identifier, registering: registrations, loaded)
       (changes, isRepeatable) = (plugin.changes, !plugin.askedForRequests)
+      do { try check(changes, of: contracts.map(\.identifier)) } catch { throw error.refusal(of: candidate.path) }
       placement = .thread(plugin)
     } else {
       if launch?.askedForRequests == true {
@@ -273,13 +274,7 @@ struct PluginLaunching {
   private func check(_ changes: [LaunchChange], of plugin: [TaskIdentifier]) throws(LaunchFailure) {
     for change in changes {
       switch change {
-      case .submit(let request):
-        let isPermitted = plugin.contains { identifier in
-          (try? registry.submissionRules.check(request.identifier, from: identifier, own: plugin)) != nil
-        }
-        guard isPermitted else {
-          throw LaunchFailure(step: .status, observed: "while it launched it submitted to \(request.identifier), which it may not")
-        }
+      case .submit(let request): try registry.check(request, of: plugin)
       case .cancel(let identifiers):
         guard let other = identifiers.first(where: { !plugin.contains($0) }) else { continue }
         throw LaunchFailure(step: .status, observed: "while it launched it cancelled requests of \(other), which is not its own")

@@ -46,7 +46,7 @@ public struct RepeatRule: Sendable, Hashable {
 public struct CronRule: Sendable, Hashable {
   /// Five fields, or a name such as `@daily`.
   public var expression: String
-  /// The IANA name of the time zone.
+  /// The IANA name of the time zone. Empty, in a submission only, for the machine's.
   public var timeZone: String
   /// What happens to times that clocks skip or repeat.
   public var daylight: DaylightPolicy
@@ -80,4 +80,8 @@ public enum MissedPolicy: Sendable, Hashable {
 
   /// All names.
   public static let names = ["latest", "skip", "all"]
+  /// How many missed occurrences ``all(limit:spread:)`` runs if a submission does not say it.
+  public static let presetLimit = 10
+  /// How far apart ``all(limit:spread:)`` runs them if a submission does not say it.
+  public static let presetSpread = Duration.seconds(60)
 }

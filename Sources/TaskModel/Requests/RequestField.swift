@@ -150,6 +150,18 @@ extension RequestField {
     throw refusal("lies outside of the years 1970 to 9999")
   }
 
+  /// Refuses more elements of `tags`, `after` or `resources` than a request may have.
+  public func check(elements count: Int) throws(RequestRefusal) {
+    switch self {
+    case .tags where count > Limits.tags: throw refusal("\(count) tags, more than \(Limits.tags): leave some out")
+    case .resources where count > Limits.resources: throw refusal("\(count) resources, more than \(Limits.resources)")
+    case .after where count > Limits.predecessors:
+      throw refusal(
+        "\(count) requests, more than \(Limits.predecessors): add a request that waits for some of them, and wait for that")
+    default: return
+    }
+  }
+
   /// Refuses a payload of more than ``Limits/payloadBytes``.
   public func check(payloadBytes count: Int) throws(RequestRefusal) {
     guard count > Limits.payloadBytes else { return }

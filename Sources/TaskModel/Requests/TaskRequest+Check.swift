@@ -9,10 +9,7 @@ extension TaskRequest {
     try checkKeys()
     try checkGates()
     try checkTimes()
-    if after.count > Limits.predecessors {
-      throw RequestField.after.refusal(
-        "\(after.count) requests, more than \(Limits.predecessors): add a request that waits for some of them, and wait for that")
-    }
+    try RequestField.after.check(elements: after.count)
     if let event {
       try event.check()
       if HostEvents.task(of: event.name) == identifier {
@@ -36,9 +33,7 @@ extension TaskRequest {
       try RequestField.uniqueWindow.check(uniqueWindow, in: .milliseconds(1)...Limits.longestDuration)
     }
     if let idempotencyKey { try RequestField.idempotencyKey.check(key: idempotencyKey) }
-    guard tags.count <= Limits.tags else {
-      throw RequestField.tags.refusal("\(tags.count) tags, more than \(Limits.tags): leave some out")
-    }
+    try RequestField.tags.check(elements: tags.count)
     for (index, tag) in tags.enumerated() { try RequestField.tags.check(key: tag, part: "[\(index)]") }
   }
 
@@ -51,9 +46,7 @@ extension TaskRequest {
     if let key = gates.concurrencyKey { try RequestField.concurrencyKey.check(key: key, printable: true) }
     try RequestField.flex.check(gates.flex)
     guard !gates.resources.isEmpty else { return }
-    guard gates.resources.count <= Limits.resources else {
-      throw RequestField.resources.refusal("\(gates.resources.count) resources, more than \(Limits.resources)")
-    }
+    try RequestField.resources.check(elements: gates.resources.count)
     for (name, tokens) in gates.resources.sorted(by: { $0.key < $1.key }) {
       try RequestField.resources.check(key: name, printable: true, part: ".\(String(name.prefix(80)).escapingControlCharacters)")
       try RequestField.resources.check(tokens, in: Limits.resourceTokens, part: ".\(name)")
@@ -61,6 +54,7 @@ extension TaskRequest {
   }
 
   private func checkTimes() throws(RequestRefusal) {
+    if let delay { try RequestField.delay.check(delay) }
     try RequestField.earliestBegin.check(earliestBegin)
     try RequestField.deadline.check(deadline)
     if let deadline, let earliestBegin, deadline < earliestBegin {
@@ -78,7 +72,7 @@ extension TaskRequest {
     case .cron(let cron):
       try checkOnlyTimes(.cron)
       try RequestField.cron.check(key: cron.expression)
-      try RequestField.timeZone.check(key: cron.timeZone)
+      if !cron.timeZone.isEmpty { try RequestField.timeZone.check(key: cron.timeZone) }
     }
     if case .all(let limit, let spread) = rule.missed {
       try RequestField.missedLimit.check(limit, in: Limits.missedRuns)

@@ -9,6 +9,9 @@ public struct TaskRequest: Sendable, Hashable {
   /// Whether the request waits for `minimum_interval` after its identifier's last run started instead of naming a time. Set only in a
   /// submission; the host stores the resulting ``earliestBegin``.
   public var isPaced = false
+  /// The earliest start as a time from the submission, on the boot clock, instead of ``earliestBegin``; nil for none. Set only in a
+  /// submission; the host stores the resulting ``earliestBegin``.
+  public var delay: Duration?
   /// What the request needs besides its time: conditions of the machine and limits.
   public var gates: RunConstraints
   /// What a run does when a condition is lost; nil means the operator's setting for the handler. The scheduler writes the result into

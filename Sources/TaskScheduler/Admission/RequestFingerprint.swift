@@ -39,6 +39,7 @@ struct RequestFingerprint {
     }
     for tag in request.tags { add(60, tag) }
     if request.isPaced { add(61, Int64(1)) }
+    add(62, request.delay?.wholeMilliseconds)
   }
 
   private mutating func add(_ gates: RunConstraints) {

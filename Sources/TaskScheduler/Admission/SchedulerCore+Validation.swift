@@ -1,3 +1,4 @@
+import CalendarTime
 import TaskModel
 
 extension SchedulerCore {
@@ -12,6 +13,7 @@ extension SchedulerCore {
     if pluginHealth[request.identifier]?.isQuarantined == true {
       notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
     }
+    try settleDelay(of: &request, now: now)
     try request.check()
     try settleKey(&request, by: submitter, notes: &notes)
     // Round as the store does, so that a lane stays the same after a restart.
@@ -73,8 +75,23 @@ extension SchedulerCore {
 
   // MARK: Times
 
+  private func settleDelay(of request: inout TaskRequest, now: WallTime) throws(RequestRefusal) {
+    guard let delay = request.delay else { return }
+    try RequestField.delay.check(delay)
+    (request.earliestBegin, request.clock, request.delay) = (now + delay, .boot, nil)
+  }
+
+  /// Gives a cron expression without a time zone that of the machine.
+  private func settleTimeZone(of rule: inout RepeatRule) {
+    guard case .cron(var cron) = rule.schedule, cron.timeZone.isEmpty else { return }
+    cron.timeZone = HostTimeZone.name
+    rule.schedule = .cron(cron)
+  }
+
   private func settleRepetition(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
-    guard let rule = request.repetition else { return }
+    guard var rule = request.repetition else { return }
+    settleTimeZone(of: &rule)
+    request.repetition = rule
     try occurrences.check(rule)
     if case .cron = rule.schedule { request.clock = .wall }
     if request.earliestBegin == nil, rule.interval != nil { request.clock = .boot }

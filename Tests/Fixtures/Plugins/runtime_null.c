@@ -57,6 +57,43 @@ static taskhost_result requests(taskhost_task task) {
   CHECK(REFUSED(TASKHOST_EINVAL, bad.identifier = "\xff\xfe"));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.identifier = big));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.conditions = 64));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.after_count = 1));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.tags_count = 1));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.resources_count = 1));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.tags_count = 4294967295u, bad.tags = (const char *const *)(uintptr_t)16)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.after_count = 4294967295u, bad.after = (const taskhost_predecessor *)(uintptr_t)16)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.resources_count = 4294967295u, bad.resources = (const taskhost_resource *)(uintptr_t)16)));
+  const char *const nothing[] = {NULL};
+  const taskhost_predecessor nobody[] = {{.request = NULL}, {.request = "x"}, {.request = "", .reserved = 1}};
+  const taskhost_resource twice[] = {{.name = "a", .tokens = 1}, {.name = "a", .tokens = 1}, {.name = NULL}};
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.tags_count = 1, bad.tags = nothing)));
+  for (int index = 0; index < 3; index++) CHECK(REFUSED(TASKHOST_EINVAL, (bad.after_count = 1, bad.after = nobody + index)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.resources_count = 2, bad.resources = twice)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.resources_count = 1, bad.resources = twice + 2)));
+  const taskhost_retry wrong[] = {{.struct_size = 0}, {.struct_size = sizeof(taskhost_retry), .backoff = 2},
+                                  {.struct_size = sizeof(taskhost_retry), .reserved = 1},
+                                  {.struct_size = sizeof(taskhost_retry), .attempts = 4294967295u},
+                                  {.struct_size = sizeof(taskhost_retry), .initial_ms = UINT64_MAX},
+                                  {.struct_size = sizeof(taskhost_retry), .maximum_ms = UINT64_MAX}};
+  for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) CHECK(REFUSED(TASKHOST_EINVAL, bad.retry = wrong + index));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.every_ms = UINT64_MAX));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.delay_ms = UINT64_MAX));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.flex_ms = UINT64_MAX));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.deadline_unix_ms = INT64_MIN));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.priority = INT32_MIN));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.on_lost_condition = 3));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.every_event = 1));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.event = "e", bad.every_event = 2)));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.debounce_ms = 1));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.every_ms = 900000, bad.cron = "@daily")));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.delay_ms = 1, bad.earliest_begin_unix_ms = TASKHOST_BEGIN_PACED)));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.time_zone = "UTC"));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.cron = "@daily", bad.time_zone = "")));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.cron = "@daily", bad.daylight_gap = 2)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.cron = "@daily", bad.daylight_repeat = 3)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.every_ms = 900000, bad.missed = 3)));
+  CHECK(REFUSED(TASKHOST_EINVAL, (bad.every_ms = 900000, bad.missed_limit = 1)));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.unique_window_ms = 1));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.payload_length = 1));
   CHECK(REFUSED(TASKHOST_ETOOBIG, (bad.payload = big, bad.payload_length = 65537)));
   CHECK(REFUSED(TASKHOST_ETOOBIG, (bad.payload = big, bad.payload_length = UINT64_MAX)));
