@@ -36,12 +36,14 @@ enum Borrowed {
     return key
   }
 
-  /// Text for people: invalid UTF-8 is replaced, control characters are escaped, and a result longer than 8 KiB is cut and marked.
-  static func message(_ pointer: UnsafePointer<CChar>?, named name: String) throws(CallFailure) -> String {
+  /// Text for people: invalid UTF-8 is replaced, control characters are escaped, and a result longer than `limit` bytes is cut and marked.
+  static func message(
+    _ pointer: UnsafePointer<CChar>?, named name: String, limit: Int = Limits.logMessageBytes
+  ) throws(CallFailure) -> String {
     guard let pointer else { throw CallFailure(.invalid, "\(name) is NULL") }
     // Reads at most one byte past the limit: a longer text is cut and marked.
-    let length = strnlen(pointer, Limits.logMessageBytes + 1)
-    return PluginText.line(String(decoding: UnsafeRawBufferPointer(start: pointer, count: length), as: UTF8.self))
+    let length = strnlen(pointer, limit + 1)
+    return PluginText.line(String(decoding: UnsafeRawBufferPointer(start: pointer, count: length), as: UTF8.self), limit: limit)
   }
 
   /// `length` bytes from `pointer`, which may be NULL only if `length` is 0. A negative length is a `size_t` of 2⁶³ or more.

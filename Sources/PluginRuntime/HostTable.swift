@@ -31,6 +31,7 @@ enum HostTable {
       guard let id else { return nil }
       if strcmp(id, TASKHOST_EXTENSION_REQUESTS) == 0 { return UnsafeRawPointer(RequestsTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_OPEN_FILES) == 0 { return UnsafeRawPointer(OpenFilesTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_RECORDS) == 0 { return UnsafeRawPointer(RecordsTable.shared) }
       return nil
     }
     return table

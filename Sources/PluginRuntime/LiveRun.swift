@@ -127,9 +127,17 @@ package final class LiveRun: Sendable {
     }
   }
 
-  /// Records progress, and reports it unless the rate limit is reached.
-  func advance(_ progress: RunProgress) throws(CallFailure) {
-    tell(try whileLive { (state) throws(CallFailure) in try state.machine.advance(progress, at: clock.now) })
+  /// Records progress, and reports it unless the rate limit is reached. Its unit and message are given apart.
+  func advance(_ progress: RunProgress, unit: ProgressDetail = .kept, message: ProgressDetail = .kept) throws(CallFailure) {
+    tell(
+      try whileLive { (state) throws(CallFailure) in
+        try state.machine.advance(progress, unit: unit, message: message, at: clock.now)
+      })
+  }
+
+  /// Adds to the run's counts, and reports them unless they were reported just before.
+  func add(_ work: RunWork) throws(CallFailure) {
+    tell(try whileLive { (state) throws(CallFailure) in try state.machine.add(work, at: clock.now) })
   }
 
   /// Keeps and reports a log line, unless the rate limit is reached.

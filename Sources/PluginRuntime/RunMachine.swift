@@ -112,6 +112,8 @@ struct RunMachine: Sendable {
   /// Limits progress reports; the last progress comes with its end.
   private var progressReports = RateAllowance(burst: Limits.progressBurst, perSecond: Limits.progressRate)
   private var highestCompleted: UInt64 = 0
+  /// When its work was last reported; before the first report, when its handler began.
+  private var workToldAt = MonotonicTime.distantFuture
 
   init(_ order: RunOrder, stallLimit: Duration?, limitsReports: Bool = true) {
     self.order = order
@@ -179,6 +181,7 @@ struct RunMachine: Sendable {
     case .live, .expired, .abandoned, .ended: return []
     }
     self.thread = thread
+    workToldAt = now
     return (order.isAhead || order.tellsBegin ? [.tell(.began(order.run))] : []) + [.arm(at: next)]
   }
 
@@ -312,15 +315,30 @@ struct RunMachine: Sendable {
 
   // MARK: Its plugin's calls
 
-  /// Records progress, which postpones a stall. Reports it unless the rate limit is reached.
-  mutating func advance(_ progress: RunProgress, at now: MonotonicTime) throws(CallFailure) -> [Effect] {
+  /// Records progress, which postpones a stall. Reports it unless the rate limit is reached. Its unit and message are given apart.
+  mutating func advance(
+    _ progress: RunProgress, unit: ProgressDetail = .kept, message: ProgressDetail = .kept, at now: MonotonicTime
+  ) throws(CallFailure) -> [Effect] {
     guard isLive else { throw .stale }
+    var progress = progress
+    progress.unit = unit.applied(to: report.progress?.unit)
+    progress.message = message.applied(to: report.progress?.message)
     report.progress = progress
     if progress.completed > highestCompleted {
       highestCompleted = progress.completed
       if let stallLimit, case .live(let budgetEnd, _) = phase { phase = .live(budgetEnd: budgetEnd, stallEnd: now + stallLimit) }
     }
     return !limitsReports || progressReports.pass(at: now) ? [.tell(.progress(reference, progress))] : []
+  }
+
+  /// Adds to its counts. Reports them unless it did so just before; the last ones come with its end.
+  mutating func add(_ work: RunWork, at now: MonotonicTime) throws(CallFailure) -> [Effect] {
+    guard isLive else { throw .stale }
+    let sum = (report.work ?? RunWork()).adding(work)
+    report.work = sum
+    guard !limitsReports || now - workToldAt >= Limits.workInterval else { return [] }
+    workToldAt = now
+    return [.tell(.work(reference, sum))]
   }
 
   /// Keeps the line with the run's last lines and reports it, after a line about dropped lines; drops it if the rate limit is reached.

@@ -48,6 +48,7 @@ final class EventBroadcaster: Sendable {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
       tell(.progress(run, progress))
+    case .work(let run, let work): live.note(work, of: run.run)
     case .log(let run, let line):
       live.note(line, of: run.run)
       log.log(

@@ -5,12 +5,15 @@ import TaskModel
 final class LiveView: Sendable {
   private struct Report {
     var progress: RunProgress?
+    var work: RunWork?
     var log: [LogLine] = []
   }
 
   private let reports = Mutex<[RunID: Report]>([:])
 
   func note(_ progress: RunProgress, of run: RunID) { reports.withLock { $0[run, default: Report()].progress = progress } }
+
+  func note(_ work: RunWork, of run: RunID) { reports.withLock { $0[run, default: Report()].work = work } }
 
   func note(_ line: LogLine, of run: RunID) {
     reports.withLock { reports in
@@ -21,11 +24,12 @@ final class LiveView: Sendable {
 
   func forget(_ run: RunID) { reports.withLock { reports in if !reports.isEmpty { reports.removeValue(forKey: run) } } }
 
-  /// Adds the run's progress and log to `record`.
+  /// Adds the run's progress, work and log to `record`.
   func complete(_ record: RunRecord) -> RunRecord {
     guard let report = reports.withLock({ $0[record.id] }) else { return record }
     var record = record
     record.report.progress = report.progress
+    record.report.work = report.work
     record.report.log = report.log
     return record
   }

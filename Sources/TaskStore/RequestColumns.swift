@@ -59,10 +59,10 @@ enum RequestColumns {
 enum RunColumns {
   static let list = """
     id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns, stop_stage, \
-    peak_memory_bytes, handler_ns
+    peak_memory_bytes, handler_ns, details
     """
   /// The number of columns in ``list``; additional selected columns follow them.
-  static let count: Int32 = 16
+  static let count: Int32 = 17
 
   /// Reads the record of a row that selects ``list``, without output, log and trouble.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord
@@ -78,6 +78,7 @@ enum RunColumns {
     report.stopStage = try StopStage.optional(row.optionalInteger(13))
     report.peakMemory = row.optionalInteger(14).map { Int($0) }
     report.handlerTime = row.optionalInteger(15).map { .nanoseconds($0) }
+    try StoredDetails.apply(row.optionalText(16), to: &report)
     return RunRecord(
       id: RunID(sequence: row.integer(0), origin: origin), request: RequestID(sequence: row.integer(1), origin: origin),
       identifier: try name(row.integer(2)), attempt: StoredNumber.count(row.integer(3)), started: WallTime(stored: row.integer(4)),

@@ -121,8 +121,8 @@ final class SQLiteTransaction: StoreTransaction {
       appendRun = try prepare(
         """
         INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total,
-        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule, handler_ns)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule, handler_ns, details)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
       selectClaimed = try prepare("SELECT \(columns) FROM requests INDEXED BY requests_claimed WHERE state = 30 ORDER BY id")
@@ -398,7 +398,8 @@ final class SQLiteTransaction: StoreTransaction {
       .integer(report.progress.map { Int64(bitPattern: $0.completed) }), .integer(report.progress.map { Int64(bitPattern: $0.total) }),
       .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
       .text(try StoredJSON.encode(report.log)), .integer(report.stopStage?.stored), .integer(report.peakMemory.map { Int64($0) }),
-      .text(report.trouble), .integer(schedule), .integer(report.handlerTime?.wholeNanoseconds))
+      .text(report.trouble), .integer(schedule), .integer(report.handlerTime?.wholeNanoseconds),
+      .text(try StoredDetails.text(of: report)))
     runCount? += 1
   }
 

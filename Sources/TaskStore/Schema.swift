@@ -29,6 +29,10 @@ enum Schema {
       try database.execute(sql: edgesOfFailed)
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("7 what runs have done") { database in
+      try database.execute(sql: "ALTER TABLE runs ADD COLUMN details TEXT")
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 

@@ -2,7 +2,10 @@ import TaskModel
 
 extension WireEnding: WireValue {
   /// Upper bound of its size in bytes.
-  var wireBytes: Int { 128 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0) }
+  var wireBytes: Int {
+    let progress = (report.progress?.unit?.utf8.count ?? 0) + (report.progress?.message?.utf8.count ?? 0)
+    return 192 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0) + progress
+  }
 
   func write(to writer: inout MessageWriter) {
     writer.write(run)
@@ -79,6 +82,7 @@ extension RunReport: WireValue {
     writer.optional(message) { $0.line($1) }
     writer.blob(output)
     writer.optional(progress)
+    writer.optional(work)
     writer.optional(retryAfter)
     writer.optional(began)
     writer.optional(handlerTime)
@@ -95,6 +99,7 @@ extension RunReport: WireValue {
     message = try reader.optional("message") { (reader) throws(LinkError) in try reader.line("message") }
     output = try reader.blob("output", atMost: Limits.payloadBytes)
     progress = try reader.optional(RunProgress.self, "progress")
+    work = try reader.optional(RunWork.self, "work")
     retryAfter = try reader.optional(Duration.self, "retry after")
     began = try reader.optional("began") { (reader) throws(LinkError) in try reader.moment("began") }
     handlerTime = try reader.optional(Duration.self, "handler time")
@@ -108,6 +113,8 @@ extension RunProgress: WireValue {
   func write(to writer: inout MessageWriter) {
     writer.integer(completed)
     writer.integer(total)
+    writer.optional(unit) { $0.text(PluginText.line($1, limit: Limits.progressUnitBytes)) }
+    writer.optional(message) { $0.text(PluginText.line($1, limit: Limits.progressMessageBytes)) }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -115,5 +122,24 @@ extension RunProgress: WireValue {
     let total = try reader.integer(UInt64.self, what)
     guard total == 0 || completed <= total else { throw .malformed(what: "progress is \(completed) of \(total)") }
     self.init(completed: completed, total: total)
+    unit = try reader.optional("unit") { (reader) throws(LinkError) in try reader.line("unit", limit: Limits.progressUnitBytes) }
+    message = try reader.optional("progress message") { (reader) throws(LinkError) in
+      try reader.line("progress message", limit: Limits.progressMessageBytes)
+    }
+  }
+}
+
+extension RunWork: WireValue {
+  func write(to writer: inout MessageWriter) {
+    for count in [itemsAttempted, itemsCompleted, itemsFailed, bytesIn, bytesOut] { writer.integer(count) }
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    let attempted = try reader.integer(UInt64.self, what)
+    self.init(
+      itemsAttempted: attempted, itemsCompleted: try reader.integer(UInt64.self, what),
+      itemsFailed: try reader.integer(UInt64.self, what), bytesIn: try reader.integer(UInt64.self, what),
+      bytesOut: try reader.integer(UInt64.self, what))
+    guard itemsAttempted == attempted else { throw .malformed(what: "work ends more items than it began") }
   }
 }

@@ -16,9 +16,14 @@ extension WorkerMessage {
         $0.write(reason)
       }
     case .progress(let run, let progress):
-      message(71, capacity: 48) {
+      message(71, capacity: 64) {
         $0.write(run)
         $0.write(progress)
+      }
+    case .work(let run, let work):
+      message(80, capacity: 64) {
+        $0.write(run)
+        $0.write(work)
       }
     case .log(let run, let line):
       message(72, capacity: 48 + line.message.utf8.count) {
@@ -70,6 +75,7 @@ extension WorkerMessage {
     case 77: self = .withdrawn(try reader.read(RunID.self, "run"))
     case 78: self = .began(try reader.read(RunID.self, "run"))
     case 79: self = .shortage(try reader.identifier("identifier"), try reader.sentence("shortage"))
+    case 80: self = .work(try reader.read(RunID.self, "run"), try reader.read(RunWork.self, "work"))
     case let kind: throw .malformed(what: "kind \(kind) is no message of a worker")
     }
     try reader.end()

@@ -22,6 +22,8 @@ public enum WorkerMessage: Sendable, Hashable {
   case expired(RunID, StopReason)
   /// A run reported progress.
   case progress(RunID, RunProgress)
+  /// A run's counts have changed: all that it has counted so far.
+  case work(RunID, RunWork)
   /// A line that a run logged, or the plugin outside a run (nil).
   case log(RunID?, LogLine)
   /// The number of log lines dropped since the last such message because the host was slow.

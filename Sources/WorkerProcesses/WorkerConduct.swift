@@ -67,10 +67,10 @@ struct WorkerConduct {
     case (.stopped, _):
       guard isLeaving else { throw Violation(what: "it said that it has stopped, which it was not asked to") }
     case (.ended, .launching), (.expired, .launching), (.progress, .launching), (.log(.some, _), .launching), (.stuck, .launching),
-      (.withdrawn, .launching), (.began, .launching), (.shortage, .launching):
+      (.work, .launching), (.withdrawn, .launching), (.began, .launching), (.shortage, .launching):
       throw Violation(what: "it spoke of runs before its plugin had launched")
     case (.ended, .launched), (.expired, .launched), (.progress, .launched), (.log(.some, _), .launched), (.stuck, .launched),
-      (.withdrawn, .launched), (.began, .launched), (.shortage, .launched):
+      (.work, .launched), (.withdrawn, .launched), (.began, .launched), (.shortage, .launched):
       break
     }
   }

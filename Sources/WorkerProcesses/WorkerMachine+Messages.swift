@@ -36,7 +36,7 @@ extension WorkerMachine {
     case .withdrawn(let run): try hearReturn(of: run, at: now)
     case .began(let run): try hearBegin(of: run, at: now)
     case .shortage(let identifier, let sentence): try hearShortage(of: identifier, sentence, at: now)
-    case .expired(let run, _), .progress(let run, _), .log(.some(let run), _), .stuck(let run, _, _):
+    case .expired(let run, _), .progress(let run, _), .work(let run, _), .log(.some(let run), _), .stuck(let run, _, _):
       try hear(message, of: run, at: now)
     case .log(nil, var line):
       // A worker that only identifies the plugin denies what the plugin's own settings may permit.
@@ -156,6 +156,10 @@ extension WorkerMachine {
       try entry.hear(progress, at: now.time)
       runs[run] = entry
       tell(.progress(entry.reference, progress))
+    case .work(_, let work):
+      try entry.hear(work, at: now.time)
+      runs[run] = entry
+      tell(.work(entry.reference, work))
     case .log(_, let line):
       try entry.hear(line, at: now.time)
       runs[run] = entry

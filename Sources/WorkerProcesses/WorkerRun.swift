@@ -31,13 +31,15 @@ struct WorkerRun {
   /// When its worker is killed if it has not ended by then, and for which reason; nil: its time does not run, or has no end.
   private(set) var force: (end: MonotonicTime, reason: StopReason)?
   private(set) var progress: RunProgress?
+  private(set) var work: RunWork?
   var highestCompleted: UInt64 = 0
   private(set) var log: [LogLine] = []
   /// The stack it hangs in.
   var stuck: String?
-  /// Lines and reports of progress that its worker sent.
+  /// Lines, and reports of progress and of work, that its worker sent.
   private var lines = 0
   private var progressReports = 0
+  private var workReports = 0
 
   init(order: RunOrder) {
     self.order = order
@@ -109,6 +111,15 @@ struct WorkerRun {
     advance(progress, at: now)
   }
 
+  /// The handler has counted.
+  mutating func hear(_ work: RunWork, at now: MonotonicTime) throws(WorkerConduct.Violation) {
+    workReports += 1
+    guard workReports <= WorkerConduct.most(1, Int(.seconds(1) / Limits.workInterval), in: age(at: now)) else {
+      throw WorkerConduct.Violation(what: "it reported its work more often than it may")
+    }
+    self.work = work
+  }
+
   /// The worker reports that it was asked to stop.
   ///
   /// - Returns: Whether this is the first report.
@@ -142,6 +153,7 @@ struct WorkerRun {
     }
     report.log = log
     if report.progress == nil { report.progress = progress }
+    if report.work == nil { report.work = work }
     report.handlerTime = handlerTime(said: report.handlerTime, at: now.time)
     let earliest = sentAt?.wall ?? WallTime.calendar.lowerBound
     report.began = report.began.map { max(earliest, min($0, now.calendar)) }
@@ -186,6 +198,7 @@ struct WorkerRun {
   func report(_ end: WorkerEnd?, isAlone: Bool, at now: MonotonicTime) -> RunReport {
     var report = RunReport()
     report.progress = progress
+    report.work = work
     report.log = log
     report.stopReason = stop
     report.began = beganAt

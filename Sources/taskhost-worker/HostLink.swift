@@ -12,6 +12,7 @@ final class HostLink: Sendable {
     case ending(WireEnding)
     case message(WorkerMessage)
     case progress(RunID)
+    case work(RunID)
   }
 
   private let socket: LinkSocket
@@ -21,6 +22,8 @@ final class HostLink: Sendable {
     var queue = Deque<Item>()
     /// The latest progress of each run with progress in the queue.
     var progress: [RunID: RunProgress] = [:]
+    /// The same for the counts of its work.
+    var work: [RunID: RunWork] = [:]
     var linesWaiting = 0
     var droppedLines: UInt64 = 0
     var isSending = false
@@ -36,13 +39,18 @@ final class HostLink: Sendable {
       for item in queue {
         switch item {
         case .ending(let ending):
-          // The run's last progress is part of its end.
+          // The run's last progress and counts are part of its end.
           progress.removeValue(forKey: ending.run)
+          work.removeValue(forKey: ending.run)
           endings.append(ending)
         case .progress(let run):
           guard let latest = progress.removeValue(forKey: run) else { continue }
           endBatch()
           messages.append(.progress(run, latest))
+        case .work(let run):
+          guard let latest = work.removeValue(forKey: run) else { continue }
+          endBatch()
+          messages.append(.work(run, latest))
         case .message(let message):
           endBatch()
           messages.append(message)
@@ -80,6 +88,12 @@ final class HostLink: Sendable {
   func send(_ progress: RunProgress, of run: RunID) {
     let waits = state.withLock { $0.progress.updateValue(progress, forKey: run) != nil }
     if !waits { add(.progress(run)) }
+  }
+
+  /// Sends the counts of a run's work; they replace earlier ones that have not been sent.
+  func send(_ work: RunWork, of run: RunID) {
+    let waits = state.withLock { $0.work.updateValue(work, forKey: run) != nil }
+    if !waits { add(.work(run)) }
   }
 
   /// Sends a line, or drops and counts it if too many are waiting.

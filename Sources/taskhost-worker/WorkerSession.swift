@@ -112,6 +112,7 @@ final class WorkerSession: Sendable {
       link.send(WireEnding(run: run, ending: ending, report: report))
     case .expired(let run, let reason): link.send(.expired(run.run, reason))
     case .progress(let run, let progress): link.send(progress, of: run.run)
+    case .work(let run, let work): link.send(work, of: run.run)
     case .log(let run, let line): link.send(line, of: run.run)
     case .stuck(let run, let thread, let stack): link.send(.stuck(run.run, thread: thread, stack: stack))
     case .output(_, let line): link.send(line, of: nil)

@@ -97,6 +97,12 @@ struct Extremes {
     report.cpuTime = maybe { $0.duration() }
     report.peakMemory = maybe { Int(clamping: $0.number()) }
     report.progress = maybe { RunProgress(completed: UInt64(bitPattern: $0.number()), total: UInt64(bitPattern: $0.number())) }
+    report.progress?.unit = maybe { _ in "files" }
+    func count() -> UInt64 { UInt64(bitPattern: number()) }
+    report.work =
+      once(in: 2)
+      ? nil
+      : RunWork(itemsAttempted: count(), itemsCompleted: count(), itemsFailed: count(), bytesIn: count(), bytesOut: count())
     return report
   }
 

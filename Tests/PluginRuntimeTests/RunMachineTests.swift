@@ -54,6 +54,7 @@ import Testing
       case .tell(.ended(_, let ending, _)): "ended \(ending.outcome)"
       case .tell(.withdrawn): "withdrawn"
       case .tell(.progress): "progress"
+      case .tell(.work(_, let work)): "work \(work.itemsCompleted)"
       case .tell(.log): "log"
       case .tell: "another event"
       case .callExpirationHandler(_, let reason): "call \(reason)"
@@ -130,6 +131,7 @@ import Testing
       "progress",
       { $0.call { (run, now) throws(CallFailure) in try run.advance(RunProgress(completed: 1, total: 2), at: now) } }
     ),
+    ("work", { $0.call { (run, now) throws(CallFailure) in try run.add(RunWork(itemsCompleted: 1), at: now) } }),
     (
       "log",
       {
@@ -278,6 +280,34 @@ import Testing
     }
     #expect(walk.look(after: .seconds(1)) == ["rouse", "arm 33 s", "expired stalled"])
     #expect(walk.look(after: .seconds(5)) == ["force stalled"])
+  }
+
+  @Test("counts are told at intervals, and all of them at the end") func work() throws {
+    var walk = try Walk()
+    _ = walk.handle(.begin(thread: 3))
+    func add() -> [String] { walk.call { (run, now) throws(CallFailure) in try run.add(RunWork(itemsCompleted: 1), at: now) } }
+    #expect(add() == [], "just begun")
+    _ = walk.look(after: Limits.workInterval)
+    #expect(add() == ["work 2"])
+    #expect(add() == [])
+    _ = Self.returns(&walk)
+    #expect(walk.machine.report.work == RunWork(itemsCompleted: 3))
+    #expect(add() == ["stale"])
+  }
+
+  @Test("unit and message stay until they are changed or removed") func details() throws {
+    var walk = try Walk()
+    _ = walk.handle(.begin(thread: 3))
+    func advance(_ unit: ProgressDetail, _ message: ProgressDetail) -> RunProgress? {
+      let told = walk.call { (run, now) throws(CallFailure) in
+        try run.advance(RunProgress(completed: 1, total: 2), unit: unit, message: message, at: now)
+      }
+      #expect(told == ["progress"])
+      return walk.machine.report.progress
+    }
+    #expect(advance(.text("files"), .text("copying")) == RunProgress(completed: 1, total: 2, unit: "files", message: "copying"))
+    #expect(advance(.kept, .kept) == RunProgress(completed: 1, total: 2, unit: "files", message: "copying"))
+    #expect(advance(.kept, .text(nil)) == RunProgress(completed: 1, total: 2, unit: "files"))
   }
 
   @Test("dropped lines are told as one line, with the next line or at the end") func droppedLines() throws {

@@ -54,7 +54,7 @@ import Testing
     #expect(try store.known(12).lastMessage == "too late")
     let run = try #require(try store.run(store.runID(20)))
     #expect((run.outcome, run.report.stopReason, run.report.forced, run.report.output) == (.expired, .budget, true, [1]))
-    #expect(run.report.progress == RunProgress(completed: 3, total: 4))
+    #expect(run.report.progress == RunProgress(completed: 3, total: 4) && run.report.work == nil)
     #expect(run.report.cpuTime == .milliseconds(5))
     #expect(run.report.log.map(\.message) == ["m"])
     #expect((run.report.stopStage, run.report.peakMemory, run.report.trouble) == (nil, nil, nil))
@@ -82,6 +82,7 @@ import Testing
     run.report.stopStage = .killed
     run.report.peakMemory = 4096
     run.report.trouble = "hung"
+    run.report.work = RunWork(itemsCompleted: 4)
     do {
       let store = try SQLiteRequestStore(path: path)
       try store.commit { transaction in

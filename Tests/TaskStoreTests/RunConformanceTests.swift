@@ -112,7 +112,8 @@ import Testing
     full.report.forced = true
     full.report.message = "line\nwith \"quotes\" and a zero \0."
     full.report.output = [1, 0, 255]
-    full.report.progress = RunProgress(completed: UInt64.max - 1, total: .max)
+    full.report.progress = RunProgress(completed: UInt64.max - 1, total: .max, unit: "bytes", message: "a \"quoted\" file")
+    full.report.work = RunWork(itemsAttempted: .max, itemsCompleted: 1, itemsFailed: 2, bytesIn: .max, bytesOut: 3)
     full.report.cpuTime = .nanoseconds(123_456_789)
     full.report.handlerTime = .nanoseconds(987_654_321)
     full.report.log = LogLine.Level.allCases.map { LogLine(time: .ms(1), level: $0, message: "é \($0)") }

@@ -77,10 +77,21 @@ import WorkerLink
     #expect(Decoding(bytes).isRefused)
   }
 
+  @Test("work that ends more items than it began is refused")
+  func work() {
+    var bytes = WorkerMessage.work(Samples.run, RunWork(itemsCompleted: 3)).encode().bytes
+    // The attempted items are the first of five counts, at the end.
+    bytes[bytes.count - 40] = 2
+    #expect(throws: LinkError.malformed(what: "work ends more items than it began")) {
+      try WorkerMessage(decoding: ReceivedMessage(bytes: bytes))
+    }
+  }
+
   @Test("progress beyond its total is refused")
   func progress() {
     var bytes = WorkerMessage.progress(Samples.run, RunProgress(completed: 3, total: 3)).encode().bytes
-    bytes[bytes.count - 8] = 2
+    // Behind the total: no unit, no message.
+    bytes[bytes.count - 10] = 2
     #expect(Decoding(bytes).isRefused)
   }
 

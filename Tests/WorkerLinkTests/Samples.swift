@@ -137,6 +137,7 @@ enum Samples {
               version: "", typed: TypedContract(signature: "void()", success: .zero))
           }, changes: changes, hasShutdownHook: true, askedTooEarly: true)),
       .progress(run, RunProgress(completed: .max, total: 0)), .progress(run, RunProgress(completed: 3, total: 3)), .dropped(lines: .max),
+      .progress(run, RunProgress(completed: 0, total: 0, unit: "ünits", message: "")), .work(run, RunWork()), .work(otherRun, fullWork),
       .stuck(run, thread: "refresh", stack: "frame 1\nframe 2"), .withdrawn(run), .began(otherRun), .shortage(longIdentifier, "no threads"),
       .stopped(threadsLeft: 0), .stopped(threadsLeft: .max), .ended([]),
       .ended(Array(endings.prefix(3))),
@@ -176,6 +177,8 @@ enum Samples {
       ]
     } + [WireEnding(run: run, ending: .forced(.budget), report: fullReport(.budget, .abandoned))]
 
+  static let fullWork = RunWork(itemsAttempted: .max, itemsCompleted: 1, itemsFailed: 2, bytesIn: .max, bytesOut: 3)
+
   /// A report with every field that travels.
   static func fullReport(_ reason: StopReason, _ stage: StopStage) -> RunReport {
     var report = RunReport()
@@ -184,7 +187,8 @@ enum Samples {
     report.stopStage = stage
     report.message = "it took too long: ü"
     report.output = [0, 1, 255]
-    report.progress = RunProgress(completed: 1, total: 2)
+    report.progress = RunProgress(completed: 1, total: 2, unit: "bytes", message: "copying ü")
+    report.work = fullWork
     report.retryAfter = .milliseconds(1500)
     report.began = WallTime(unixMilliseconds: 1_760_000_000_000)
     report.handlerTime = .nanoseconds(1)

@@ -135,6 +135,9 @@ import WorkerProcesses
       try await ScriptedBench().start { script, run in script.sendForEver(.progress(run, RunProgress(completed: 1, total: 2))) },
       "it reported progress more often than it may")
     expectViolation(
+      try await ScriptedBench().start { script, run in script.sendForEver(.work(run, RunWork(itemsCompleted: 1))) },
+      "it reported its work more often than it may")
+    expectViolation(
       try await ScriptedBench().start { script, _ in script.sendForEver(.log(nil, Self.line)) },
       "it logged more outside of its runs than it may")
   }

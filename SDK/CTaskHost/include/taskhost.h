@@ -437,8 +437,8 @@ typedef struct taskhost_api {
    * next call of any function of this table. Never NULL. */
   const char *(*last_error)(void);
   /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
-   * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS
-   * and TASKHOST_EXTENSION_OPEN_FILES. */
+   * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS,
+   * TASKHOST_EXTENSION_OPEN_FILES and TASKHOST_EXTENSION_RECORDS. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 
@@ -551,6 +551,41 @@ typedef struct taskhost_open_files {
   taskhost_status (*launch_entitlement)(taskhost_launch launch, const char *directory, uint32_t *entitled);
 } taskhost_open_files;
 
+/* ---- extension org.taskhost.records/1: what a run has done, for its record ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_records *. */
+#define TASKHOST_EXTENSION_RECORDS "org.taskhost.records/1"
+
+/* Work that was done, as the plugin counts it. */
+typedef struct taskhost_work {
+  uint32_t struct_size;     /* sizeof(taskhost_work) */
+  uint32_t reserved;        /* 0 */
+  uint64_t items_attempted; /* begun, whatever became of them; recorded as at least completed and failed together */
+  uint64_t items_completed; /* done */
+  uint64_t items_failed;    /* given up */
+  uint64_t bytes_in;        /* read or received */
+  uint64_t bytes_out;       /* written or sent */
+} taskhost_work;
+
+/* What a run has done, beside its progress: both are kept with the run's record, and shown while it runs.
+ * Every function can also return EINVAL and ESTALE. The calls are cheap: the host keeps the sums, and passes them on
+ * a few times a second at most; the last ones come with the run's end. A run whose process dies keeps what was passed on. */
+typedef struct taskhost_records {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Adds to what the run has done. A sum that would exceed UINT64_MAX stays there. Each run begins at zero, a retry too.
+   * EUNSUPPORTED: a field that this host does not know. */
+  taskhost_status (*work)(taskhost_task task, const taskhost_work *work);
+  /* As progress() of the host's table, with words for people. `unit` is a plural such as "files", at most 32 bytes;
+   * "bytes" are shown as sizes. `message` is what the run does now, at most 512 bytes. NULL keeps the last text, as
+   * progress() does, "" removes it. Longer texts are cut and marked; control bytes are escaped. */
+  taskhost_status (*progress)(
+      taskhost_task task, uint64_t completed, uint64_t total, const char *unit, const char *message);
+} taskhost_records;
+
 /* ---- what a plugin exports ---- */
 
 /* Read before anything is called. Must equal TASKHOST_ABI_VERSION. */
@@ -642,6 +677,9 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_pending_request, identifier) == 32, "ta
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests) == 48, "taskhost_requests has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_file) == 24, "taskhost_file has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_work, items_attempted) == 8, "taskhost_work.items_attempted");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_records) == 24, "taskhost_records has no padding");
 
 #ifdef __cplusplus
 } /* extern "C" */

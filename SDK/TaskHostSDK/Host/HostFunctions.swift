@@ -5,6 +5,8 @@ package import CTaskHost
 /// `@unchecked Sendable`: by contract, the table is read-only and lives as long as the process.
 package struct HostFunctions: @unchecked Sendable {
   package let api: UnsafePointer<taskhost_api>
+  /// `nil` if the host keeps no counts.
+  let records: RecordsTable?
 
   /// Checks that this SDK can use the table.
   ///
@@ -25,6 +27,7 @@ package struct HostFunctions: @unchecked Sendable {
       throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "the host's table has no function at offset \(offset)")
     }
     self.api = api
+    records = RecordsTable(api)
   }
 
   /// Turns a status into an error with the host's sentence. Call it on the thread of the host call, before its next one.

@@ -10,6 +10,7 @@ struct CheckpointedIteration<Element> {
   private var meter: WorkMeter
   private var completed = 0
   private var skipped = 0
+  private var isInBody = false
   /// Whether the checkpoint has a place, and how many elements of this run it covers.
   private var hasPlace = false
   private var recorded = 0
@@ -48,16 +49,20 @@ struct CheckpointedIteration<Element> {
           continue
         }
         if let limit = limitBeforeElement() { return try stop(limit) }
+        isInBody = true
         try await body(element, &meter)
+        isInBody = false
         tracker.complete(element)
         completed += 1
         meter.spend(items: 1)
         try recordIfDue()
       }
     } catch let error as CancellationError {
+      if isInBody { meter.noteUnfinished() }
       guard isExpired else { throw error }
       return try stop(.expired)
     } catch {
+      if isInBody { meter.spend(failed: 1) }
       // Keeps the original error: without the place, only the elements since the last checkpoint are repeated.
       try? record()
       throw error

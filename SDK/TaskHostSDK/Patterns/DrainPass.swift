@@ -7,6 +7,7 @@ struct DrainPass {
   private let interval: CheckpointInterval
   private var meter: WorkMeter
   private var completed = 0
+  private var isInBody = false
   /// The number of completed changes that have left the set.
   private var removed = 0
   private var removedAt: Int64
@@ -31,16 +32,20 @@ struct DrainPass {
       for change in changes {
         let limit = meter.reachedLimit()
         if let limit, completed > 0 || limit == .expired { return try stop() }
+        isInBody = true
         try await body(change.change, &meter)
+        isInBody = false
         completed += 1
         meter.spend(items: 1)
         run.progress(completed, of: changes.count)
         if isDue { try remove() }
       }
     } catch let error as CancellationError {
+      if isInBody { meter.noteUnfinished() }
       guard Task.isCancelled || run.isExpired else { throw error }
       return try stop()
     } catch {
+      if isInBody { meter.spend(failed: 1) }
       // Keeps the original error: changes that stay in the set are processed again.
       try? remove()
       throw error

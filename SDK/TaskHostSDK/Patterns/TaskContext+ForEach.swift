@@ -4,7 +4,7 @@ extension TaskContext {
   ///
   /// ```swift
   /// let result = try await task.forEach(photos, by: .key(\.name), budget: WorkBudget(bytes: 50_000_000)) { photo, meter in
-  ///   meter.spend(bytes: try await index(photo))
+  ///   meter.spend(bytesIn: try await index(photo))
   /// }
   /// task.setMessage("\(result)")
   /// return result.taskResult
@@ -13,7 +13,8 @@ extension TaskContext {
   /// **At least once.** If the process or the machine dies, elements completed after the last checkpoint are passed to `body` again, so it
   /// must be idempotent. Every run that has not expired before its first element processes at least one, whatever the budget.
   ///
-  /// **Progress** is reported as elements passed, of the count. **The checkpoint** of the request belongs to the iteration, which clears it
+  /// **Progress** is reported as elements passed, of the count. Elements that `body` completes or fails are counted for the run's record.
+  /// **The checkpoint** of the request belongs to the iteration, which clears it
   /// at the end of the sequence. To iterate several sequences in a request, name each iteration: an iteration that finds the checkpoint of
   /// another starts at the beginning.
   ///

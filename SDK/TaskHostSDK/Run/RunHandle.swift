@@ -50,6 +50,21 @@ package struct RunHandle: Sendable {
     _ = functions.pointee.progress(task, UInt64(max(completed, 0)), UInt64(max(total, 0)))
   }
 
+  /// Adds to what the run has done. Does nothing once the run is over, or if the host keeps no counts.
+  package func add(_ work: WorkCounts) {
+    guard work != WorkCounts() else { return }
+    table.records?.add(work, task)
+  }
+
+  /// Reports progress; `nil` keeps the last unit and message, an empty text removes it.
+  package func progress(_ completed: UInt64, of total: UInt64, unit: String?, message: String?) {
+    guard unit != nil || message != nil, let records = table.records else {
+      _ = functions.pointee.progress(task, completed, total)
+      return
+    }
+    records.progress(completed, of: total, unit: unit, message: message, task)
+  }
+
   func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission {
     var submission = Submission.emptyCValue
     try check(try request.withCValue { functions.pointee.submit(task, $0, &submission) })

@@ -45,10 +45,23 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// The host's wall clock, which is virtual under test.
   public var now: Date { run.now }
 
-  /// Reports progress, for people and for stall detection. A `total` of 0 means unknown.
-  public func progress(_ completed: UInt64, of total: UInt64) {
-    _ = run.functions.pointee.progress(run.task, completed, total)
+  /// Reports progress, for people and for stall detection.
+  ///
+  /// ```swift
+  /// task.progress(3, of: 10, unit: "files", message: "copying report.pdf")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - completed: Units done.
+  ///   - total: All units; 0 if unknown.
+  ///   - unit: What is counted, as a plural of at most 32 bytes; "bytes" are shown as sizes. `nil` keeps the last one, "" removes it.
+  ///   - message: What the run does now, at most 512 bytes; as `unit`. The host cuts and marks longer texts.
+  public func progress(_ completed: UInt64, of total: UInt64, unit: String? = nil, message: String? = nil) {
+    run.progress(completed, of: total, unit: unit, message: message)
   }
+
+  /// Adds to what the run has done, for its record. A ``WorkMeter`` does so by itself: do not count the same work here.
+  public func addWork(_ work: WorkCounts) { run.add(work) }
 
   /// Sets the run's output, at most 65,536 bytes; the last call wins.
   ///

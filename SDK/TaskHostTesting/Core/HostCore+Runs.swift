@@ -76,8 +76,14 @@ extension HostCore {
     case .progress(let reference, let progress):
       guard let run = live(reference.run) else { break }
       let time = clock.elapsed - run.report.started
-      run.report.progress.append(RunProgress(time: time, completed: progress.completed, total: progress.total))
+      run.report.progress.append(
+        RunProgress(
+          time: time, completed: progress.completed, total: progress.total, unit: progress.unit, message: progress.message))
       happened(run) { if case .progress(let wanted) = $0 { progress.completed >= wanted } else { false } }
+    case .work(let reference, let work):
+      guard let run = live(reference.run) else { break }
+      run.report.work = WorkCounts(work)
+      changed(run)
     case .log(let reference, let line):
       guard let run = live(reference.run) else { break }
       run.report.log.append(LogLine(line, at: clock.elapsed))
@@ -99,7 +105,7 @@ extension HostCore {
   /// Whether the event's call belongs to a run that the event killed.
   private func killed(by event: LauncherEvent) -> Bool {
     switch event {
-    case .progress(let reference, _), .log(let reference, _): states[reference.run]?.isKilled ?? false
+    case .progress(let reference, _), .work(let reference, _), .log(let reference, _): states[reference.run]?.isKilled ?? false
     default: false
     }
   }

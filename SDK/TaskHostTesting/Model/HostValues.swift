@@ -88,6 +88,14 @@ extension RunReport {
   }
 }
 
+extension WorkCounts {
+  init(_ work: RunWork) {
+    self.init(
+      attempted: work.itemsAttempted, completed: work.itemsCompleted, failed: work.itemsFailed, bytesIn: work.bytesIn,
+      bytesOut: work.bytesOut)
+  }
+}
+
 extension LogLine {
   init(_ line: TaskModel.LogLine, at time: Duration) {
     let level: Logger.Level =

@@ -8,6 +8,10 @@ extension RunReport: CustomStringConvertible {
     if let message { lines.append("  message: \(message)") }
     if let output { lines.append("  output: \(output.shown)") }
     if let last = progress.last { lines.append("  progress: \(last) (\(progress.count) reports)") }
+    if work != WorkCounts() {
+      lines.append(
+        "  work: \(work.completed) of \(work.attempted) items, \(work.failed) failed, \(work.bytesIn) bytes in, \(work.bytesOut) out")
+    }
     if let last = checkpoints.last { lines.append("  checkpoint: \(last.shown) (\(checkpoints.count) written)") }
     for submission in submissions { lines.append("  submitted: \(submission)") }
     if !cancellations.isEmpty { lines.append("  cancelled: \(cancellations.joined(separator: ", "))") }

@@ -26,6 +26,8 @@ public struct RunReport: Sendable {
   public internal(set) var output: [UInt8]?
   /// Every report of progress.
   public internal(set) var progress: [RunProgress] = []
+  /// What the run counted, with a meter, `addWork` or the table of C; all zero if it counted nothing.
+  public internal(set) var work = WorkCounts()
   /// Every line that the run logged; the test host drops none.
   public internal(set) var log: [LogLine] = []
   /// Every checkpoint that the run wrote, without deletions.

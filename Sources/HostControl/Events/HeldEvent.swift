@@ -48,11 +48,16 @@ final class HeldEvent: Sendable {
         + 100 * request.after.count
     case .run(let record):
       let report = record.report
-      return 768 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0)
-    case .progress: return 192
+      return 1024 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0)
+        + size(of: report.progress)
+    case .progress(_, let progress): return 192 + size(of: progress)
     case .log(_, let line): return 256 + line.message.utf8.count
     case .assertion(let assertion): return 512 + assertion.request.name.utf8.count + (assertion.request.reason?.utf8.count ?? 0)
     }
+  }
+
+  private static func size(of progress: RunProgress?) -> Int {
+    (progress?.unit?.utf8.count ?? 0) + (progress?.message?.utf8.count ?? 0)
   }
 
   private static func text(of event: HostEvent) -> [UInt8] {

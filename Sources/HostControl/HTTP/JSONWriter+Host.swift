@@ -114,6 +114,7 @@ extension JSONWriter {
       member("expired", activity.hasExpired)
       moment("last_ended", run.ended)
       member("last_message", run.report.message)
+      if let work = run.report.work { self.work("last_work", work) }
     }
     moment("last_success", schedule.lastSuccess)
     member("failures_in_a_row", schedule.failures)

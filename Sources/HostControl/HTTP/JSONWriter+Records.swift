@@ -58,6 +58,7 @@ extension JSONWriter {
     member("stop_stage", report.stopStage?.rawValue)
     member("message", report.message)
     if let progress = report.progress { self.progress(progress) }
+    if let work = report.work { self.work("work", work) }
     member("retry_after_ms", report.retryAfter?.wholeMilliseconds)
     member("cpu_ms", report.cpuTime?.wholeMilliseconds)
     member("peak_memory_bytes", report.peakMemory)
@@ -69,6 +70,18 @@ extension JSONWriter {
     object("progress") {
       $0.member("completed", progress.completed)
       $0.member("total", progress.total)
+      $0.member("unit", progress.unit)
+      $0.member("message", progress.message)
+    }
+  }
+
+  mutating func work(_ name: String, _ work: RunWork) {
+    object(name) {
+      $0.member("items_attempted", work.itemsAttempted)
+      $0.member("items_completed", work.itemsCompleted)
+      $0.member("items_failed", work.itemsFailed)
+      $0.member("bytes_in", work.bytesIn)
+      $0.member("bytes_out", work.bytesOut)
     }
   }
 

@@ -30,7 +30,7 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
       }
     case .expired(let run, _): willExpire(run.run)
     case .stuck(_, let thread, let stack): onStuck(thread, stack)
-    case .progress, .log, .output, .misbehaved, .suspended, .resumed, .began, .withdrawn, .shortage, .relieved: break
+    case .progress, .work, .log, .output, .misbehaved, .suspended, .resumed, .began, .withdrawn, .shortage, .relieved: break
     }
   }
 

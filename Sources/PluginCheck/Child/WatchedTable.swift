@@ -6,6 +6,7 @@ import PluginRuntime
 // reason: each is written once, before the plugin is loaded
 nonisolated(unsafe) private var realTable = taskhost_api()
 nonisolated(unsafe) private var realRequests = taskhost_requests()
+nonisolated(unsafe) private var realRecords = taskhost_records()
 private let defect = taskhost_status(TASKHOST_EINTERNAL)
 
 /// Records a status and returns it, without changing `last_error`.
@@ -42,15 +43,16 @@ enum WatchedTable {
   /// writable.
   static func install() -> Bool {
     guard let table = ContractTable.shared,
-      let requests = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self)
+      let requests = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self),
+      let records = table.pointee.extension?(TASKHOST_EXTENSION_RECORDS)?.assumingMemoryBound(to: taskhost_records.self)
     else { return false }
-    (realTable, realRequests) = (table.pointee, requests.pointee)
+    (realTable, realRequests, realRecords) = (table.pointee, requests.pointee, records.pointee)
     return change(table) { table in
       watchLaunch(&table)
       watchNumbers(&table)
       watchRun(&table)
       watchDurable(&table)
-    } && change(requests, watchRequests)
+    } && change(requests, watchRequests) && change(records, watchRecords)
   }
 
   private static func change<Table>(_ shared: UnsafePointer<Table>, _ body: (inout Table) -> Void) -> Bool {
@@ -148,6 +150,13 @@ enum WatchedTable {
     table.cancel_all = { task, count in noted("cancel_all", task, realRequests.cancel_all?(task, count) ?? defect) }
     table.launch_list = { launch, visit, context in noted("launch_list", nil, realRequests.launch_list?(launch, visit, context) ?? defect) }
     table.launch_cancel = { launch, identifier in noted("launch_cancel", nil, realRequests.launch_cancel?(launch, identifier) ?? defect) }
+  }
+
+  private static func watchRecords(_ table: inout taskhost_records) {
+    table.work = { task, work in noted("work", task, realRecords.work?(task, work) ?? defect) }
+    table.progress = { task, completed, total, unit, message in
+      noted("progress", task, realRecords.progress?(task, completed, total, unit, message) ?? defect)
+    }
   }
 
   /// Whether the run has expired. This does not count as a call by the plugin.

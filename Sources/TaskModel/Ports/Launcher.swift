@@ -74,6 +74,8 @@ public enum LauncherEvent: Sendable {
   case expired(RunReference, StopReason)
   /// A run reported progress.
   case progress(RunReference, RunProgress)
+  /// A run's counts have changed: all that it has counted so far.
+  case work(RunReference, RunWork)
   /// A run wrote a log line.
   case log(RunReference, LogLine)
   /// A run's grace is over and its handler has not returned: the name of its thread, and that thread's stack, one line per frame, as far as

@@ -34,6 +34,12 @@ public enum Limits {
   public static let progressBurst = 100
   /// Progress reports of a run that are forwarded per second on average.
   public static let progressRate = 50
+  /// Bytes of a progress unit. A longer one is cut and marked.
+  public static let progressUnitBytes = 32
+  /// Bytes of a progress message. A longer one is cut and marked.
+  public static let progressMessageBytes = 512
+  /// The least time between two reports of a run's work. Its last counts come with its end.
+  public static let workInterval = Duration.milliseconds(250)
   /// Log lines kept with a run.
   public static let keptLogLines = 100
   /// The number of consecutive losses at which a request fails.

@@ -57,6 +57,8 @@ public struct RunReport: Sendable, Hashable {
   public var output: [UInt8] = []
   /// The last progress reported.
   public var progress: RunProgress?
+  /// What the handler counted; nil if it counted nothing.
+  public var work: RunWork?
   /// What `retry_after` asked for.
   public var retryAfter: Duration?
   /// When the handler was called; nil if it never was or the time is unknown.
@@ -87,20 +89,6 @@ public enum StopStage: String, Sendable, CaseIterable {
   case abandoned
   /// The grace ran out or was cut short, and the host killed the worker process.
   case killed
-}
-
-/// How far a run has come.
-public struct RunProgress: Sendable, Hashable {
-  /// Units done; never above `total`, unless `total` is 0.
-  public var completed: UInt64
-  /// Total units; 0 if unknown.
-  public var total: UInt64
-
-  /// Creates a progress. Above a known `total`, `completed` is reduced to `total`.
-  public init(completed: UInt64, total: UInt64) {
-    self.completed = total == 0 ? completed : min(completed, total)
-    self.total = total
-  }
 }
 
 /// A line in a run's log.

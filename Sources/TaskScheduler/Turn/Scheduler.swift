@@ -123,7 +123,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
       write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
         try core.recordFailure(identifier, what, incident, transaction, now: now)
       }
-    case .expired, .progress, .log, .stuck, .output: break
+    case .expired, .progress, .work, .log, .stuck, .output: break
     }
   }
 

@@ -4,6 +4,7 @@
  *   result N                the handler's result; without it SUCCESS
  *   result-until N R        result R while the attempt is below N
  *   message TEXT, log LEVEL TEXT, output TEXT, echo, retry-after MS, progress COMPLETED TOTAL
+ *   work ATTEMPTED COMPLETED FAILED IN OUT, progress-with COMPLETED TOTAL UNIT MESSAGE
  *   gate FIFO               opens the FIFO for reading and waits until its other end is closed; heeds no expiration
  *   sleep MS                the host's sleep
  *   on-expire               sets an expiration handler
@@ -57,6 +58,7 @@
 #endif
 
 static const taskhost_api *api;
+static const taskhost_records *records;
 static taskhost_launch launch_handle;
 static taskhost_registration registration;
 
@@ -186,6 +188,21 @@ static void step(run *self, char *text) {
   }
   else if (IS("retry-after")) fact(self, "retry_after", "%d", api->retry_after(task, (uint64_t)number));
   else if (IS("progress")) fact(self, "progress", "%d", api->progress(task, (uint64_t)number, (uint64_t)atoll(all_rest)));
+  else if (IS("work")) {
+    unsigned long long counts[5] = {strtoull(first, NULL, 10)};
+    sscanf(all_rest, "%llu %llu %llu %llu", &counts[1], &counts[2], &counts[3], &counts[4]);
+    const taskhost_work work = {.struct_size = sizeof work, .items_attempted = counts[0], .items_completed = counts[1],
+      .items_failed = counts[2], .bytes_in = counts[3], .bytes_out = counts[4]};
+    fact(self, "work", "%d", records ? records->work(task, &work) : TASKHOST_EUNSUPPORTED);
+  }
+  else if (IS("progress-with")) {
+    unsigned long long total = 0;
+    char unit[64] = "", message[512] = "";
+    sscanf(all_rest, "%llu %63s %511[^;]", &total, unit, message);
+    taskhost_status status = TASKHOST_EUNSUPPORTED;
+    if (records) status = records->progress(task, strtoull(first, NULL, 10), total, unit, message);
+    fact(self, "progress_with", "%d", status);
+  }
   else if (IS("gate")) pass_gate(first);
   else if (IS("sleep")) fact(self, "sleep", "%d", api->sleep(task, (uint64_t)number));
   else if (IS("on-expire")) fact(self, "on_expire", "%d", api->set_expiration_handler(task, expired, self));
@@ -332,6 +349,7 @@ TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSIO
 
 TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table, taskhost_launch launch) {
   api = table;
+  records = api->extension(TASKHOST_EXTENSION_RECORDS);
   launch_handle = launch;
 #ifdef LAUNCH_MS
   poll(NULL, 0, LAUNCH_MS);

@@ -48,7 +48,7 @@ struct ForEachTests {
     let record = try await host.run { task in
       try await task.forEach(1...9, budget: WorkBudget(bytes: 100)) { number, meter in
         seen.add(number)
-        meter.spend(bytes: 40)
+        meter.spend(bytesOut: 40)
       }.taskResult
     }
     #expect(record.result == taskhost_result(TASKHOST_SNOOZE))

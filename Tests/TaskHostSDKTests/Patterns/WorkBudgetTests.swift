@@ -11,9 +11,9 @@ struct WorkBudgetTests {
     let record = try await host.run { task in
       var meter = task.meter(WorkBudget(items: 2, time: .seconds(5), bytes: 100))
       #expect(meter.reachedLimit() == nil)
-      meter.spend(items: 1, bytes: 99)
+      meter.spend(items: 1, bytesOut: 99)
       #expect(meter.reachedLimit() == nil)
-      meter.spend(bytes: 1)
+      meter.spend(bytesOut: 1)
       #expect(meter.reachedLimit() == .bytes)
       meter.spend(items: 1)
       #expect(meter.reachedLimit() == .items)
@@ -26,6 +26,21 @@ struct WorkBudgetTests {
       return .success
     }
     #expect(record.result == taskhost_result(TASKHOST_SUCCESS))
+  }
+
+  @Test("items that were given up, and bytes of both directions, count for the budget")
+  func everything() async throws {
+    let host = PatternHost()
+    _ = try await host.run { task in
+      var meter = task.meter(WorkBudget(items: 2, bytes: 100))
+      meter.spend(items: 1, failed: 1, bytesIn: 60, bytesOut: 39)
+      #expect(meter.reachedLimit() == .items)
+      #expect((meter.items, meter.failed, meter.bytes) == (1, 1, 99))
+      var other = task.meter(WorkBudget(bytes: 100))
+      other.spend(bytesIn: 60, bytesOut: 40)
+      #expect(other.reachedLimit() == .bytes)
+      return .success
+    }
   }
 
   @Test("work stops a margin before expiration, at most a quarter of what the run had left")
@@ -69,8 +84,8 @@ struct WorkBudgetTests {
       #expect(meter.reachedLimit() == nil)
       host.advance(4_999)
       #expect(meter.reachedLimit() == nil)
-      meter.spend(items: -5, bytes: .max)
-      meter.spend(bytes: .max)
+      meter.spend(items: -5, bytesOut: .max)
+      meter.spend(bytesOut: .max)
       #expect(meter.items == 0)
       #expect(meter.bytes == .max)
       return .success

@@ -82,6 +82,24 @@ import Testing
     #expect(told == expected)
   }
 
+  @Test("what runs count is summed up, saturates, and travels with unit and message", arguments: Isolation.allCases)
+  func records(_ isolation: Isolation) async throws {
+    let bench = try Bench(isolation)
+    let contract = try await bench.load("runtime_records")
+    let end = try await bench.run(contract, payload: [])
+    #expect(end.ending == .returned(.success, stop: nil), "\(end.report.message ?? "")")
+    #expect(
+      end.report.work
+        == RunWork(itemsAttempted: 4, itemsCompleted: 3, itemsFailed: 1, bytesIn: .max, bytesOut: .max))
+    let progress = try #require(end.report.progress)
+    #expect((progress.completed, progress.total) == (3, 4))
+    #expect(progress.unit == "123456789 123456789 123456789 12 … (cut at 32 bytes)")
+    #expect(progress.message == String(repeating: "x", count: 512) + " … (cut at 512 bytes)")
+    let told = bench.recorder.all.compactMap { event -> RunProgress? in if case .progress(_, let told) = event { told } else { nil } }
+    #expect(isolation == .processes || told.first == RunProgress(completed: 3, total: 4, unit: "files", message: "a\\nb"))
+    #expect(isolation == .processes || told.count == 5)
+  }
+
   @Test("what runs report travels whole: output of 64 KiB, message, progress, delay, state and checkpoints of 1 MiB, requests")
   func services() async throws {
     for isolation in Isolation.allCases {

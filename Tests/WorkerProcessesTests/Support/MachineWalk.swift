@@ -140,6 +140,7 @@ struct MachineWalk: Sendable {
     case .relieved: "relieved"
     case .expired(let run, let reason): "expired \(run.run.sequence) \(reason)"
     case .progress(let run, _): "progress \(run.run.sequence)"
+    case .work(let run, _): "work \(run.run.sequence)"
     case .log(let run, _): "log \(run.run.sequence)"
     case .stuck(let run, _, _): "stuck \(run.run.sequence)"
     case .output: "output"

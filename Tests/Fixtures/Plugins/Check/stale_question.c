@@ -1,4 +1,5 @@
-/* Asks with an old handle, WHAT is 1 is_expired, 2 grace_ms, 3 stop_reason, 4 the extension for requests, 5 the launch's handle. */
+/* Asks with an old handle, WHAT is 1 is_expired, 2 grace_ms, 3 stop_reason, 4 the extension for requests, 5 the launch's handle,
+ * 6 the extension for records. */
 #define OWN_LAUNCH
 #include "check_fixture.h"
 
@@ -23,6 +24,10 @@ static taskhost_result handle(taskhost_task task, void *context) {
 #elif WHAT == 4
   const taskhost_requests *requests = host->extension(TASKHOST_EXTENSION_REQUESTS);
   if (requests != NULL) (void)requests->cancel_all(kept, NULL);
+#elif WHAT == 6
+  const taskhost_records *records = host->extension(TASKHOST_EXTENSION_RECORDS);
+  const taskhost_work work = {.struct_size = sizeof work, .items_completed = 1};
+  if (records != NULL) (void)records->work(kept, &work);
 #elif !defined(WELL_BEHAVED)
   (void)host->configuration(kept_launch);
 #endif

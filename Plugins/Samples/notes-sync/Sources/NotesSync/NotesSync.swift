@@ -38,7 +38,7 @@ struct NotesSync: BackgroundTask {
         switch change {
         case .key(let name):
           task.logger.info("copying a changed note", metadata: ["name": "\(name)"])
-          meter.spend(bytes: try folder.synchronize(name))
+          meter.spend(bytesOut: try folder.synchronize(name))
           copied += 1
         case .everything:
           try task.syncNow(TaskRequest(identifier: task.identifier, uniqueKey: "full"))
@@ -53,7 +53,7 @@ struct NotesSync: BackgroundTask {
   private func fullPass(_ folder: NoteFolder, _ task: TaskContext<Payload>) async throws -> TaskResult {
     // By name, so that notes added or removed between two runs of the pass do not shift its place.
     let result = try await task.forEach(try folder.names(), by: .key(\.self), budget: budget) { name, meter in
-      meter.spend(bytes: try folder.synchronize(name))
+      meter.spend(bytesOut: try folder.synchronize(name))
     }
     task.setMessage("\(result)")
     try task.setOutput(["notes": result.completed + result.skipped])
