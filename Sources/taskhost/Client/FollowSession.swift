@@ -20,6 +20,8 @@ struct FollowSession {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
     var last: Answer?
     var message: String?
+    var line = ProgressLine()
+    defer { line.clear() }
     if existed {
       let present = try StreamEvent("request", try await client.get("/v1/requests/\(ControlClient.escape(request))"))
       if case .request(let record) = present { message = record.lastMessage }
@@ -32,8 +34,11 @@ struct FollowSession {
           let step = follower.apply(event)
           if case .run(let run) = event, run.id == follower.lastRun { last = data }
           if case .request(let record) = event, record.id == request { message = record.lastMessage }
-          if case .ended(let end) = step { return try await finish(end, run: last, message) }
-          if let step { show(step) }
+          if case .ended(let end) = step {
+            line.clear()
+            return try await finish(end, run: last, message)
+          }
+          if let step { show(step, &line) }
         }
       }
     } catch let error where !(error is CommandFailure || error is ExitCode) {
@@ -64,18 +69,16 @@ struct FollowSession {
       remedy: "the request is stored: start the host again, then run taskhost tasks show \(request)")
   }
 
-  private func show(_ step: OccurrenceFollower.Step) {
+  private func show(_ step: OccurrenceFollower.Step, _ line: inout ProgressLine) {
     switch step {
-    case .began(let attempt): Terminal.progress(attempt == 1 ? "running" : "running, attempt \(attempt)")
-    case .progress(let completed, 0): Terminal.progress("running: \(completed)")
-    case .progress(let completed, let total):
-      let percent = Int(min(100, Double(completed) / Double(max(1, total)) * 100))
-      Terminal.progress("running: \(percent) % (\(completed) of \(total))")
+    case .began(let attempt): line.begin(attempt == 1 ? "running" : "running, attempt \(attempt)")
+    case .progress(let progress): line.show(progress)
     case .log(let level, let message):
-      Terminal.progress("")
+      line.clear()
       Terminal.note("\(level): \(message.escapingControlCharacters)")
+      line.draw()
     case .again(let outcome, let message, let due):
-      Terminal.progress("")
+      line.clear()
       let when = MomentText.relative(due, now: MomentText.now)
       let why = message.map { ": \($0.escapingControlCharacters)" } ?? ""
       Terminal.note("\(outcome)\(why); again \(when)")
@@ -85,7 +88,6 @@ struct FollowSession {
 
   /// - Parameter message: The request's last message; nil if it has none, or its end is not known yet.
   private func finish(_ end: OccurrenceFollower.End, run seen: Answer?, _ message: String?) async throws {
-    Terminal.progress("")
     let answer = try await lastRun(seen)
     if let json {
       printJSON(end, submission: json, run: answer)

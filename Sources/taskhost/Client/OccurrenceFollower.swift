@@ -8,8 +8,7 @@ struct OccurrenceFollower {
   /// What an event means to the waiting command.
   enum Step: Hashable {
     case began(attempt: Int64)
-    /// The run's progress; `total` is 0 if unknown.
-    case progress(completed: Int64, total: Int64)
+    case progress(ProgressAnswer)
     case log(level: String, message: String)
     /// The run ended but the occurrence did not: the outcome, the message, and when it is due again.
     case again(outcome: String, message: String?, dueUnixMilliseconds: Int64)
@@ -46,7 +45,7 @@ struct OccurrenceFollower {
     case .run(let run) where run.request == request: return runChanged(run)
     case .request(let record) where record.id == request: return requestChanged(record)
     case .progress(let event) where event.request == request:
-      return .progress(completed: event.progress.completed.value, total: event.progress.total.value)
+      return .progress(event.progress)
     case .log(let event) where event.request == request:
       return .log(level: event.line.value.level, message: event.line.value.message)
     default: return nil

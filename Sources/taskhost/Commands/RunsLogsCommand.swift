@@ -6,7 +6,8 @@ struct RunsLogsCommand: AsyncParsableCommand {
     commandName: "logs",
     abstract: "Print the last lines of a run's log.",
     discussion: """
-      With --follow and --json, each line of the log is printed as JSON.
+      With --follow and --json, each line of the log is printed as JSON. At a terminal,
+      --follow also shows the run's progress, on standard error.
 
       EXAMPLES
         taskhost runs logs "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
@@ -35,18 +36,26 @@ struct RunsLogsCommand: AsyncParsableCommand {
       show(line)
       shown[line.value, default: 0] += 1
     }
-    if try await run().outcome != nil { return }
+    let present = try await run()
+    if present.outcome != nil { return }
+    var line = ProgressLine()
+    defer { line.clear() }
+    if let progress = present.progress { line.show(progress) }
     for try await case .event(let name, let data) in events {
       switch try StreamEvent(name, client.answer(data)) {
       case .missed:
+        line.clear()
         Terminal.note("some lines are missing: they arrived faster than they could be shown")
         if try await run().outcome != nil { return }
       case .run(let run) where run.id == id && run.outcome != nil: return
+      case .progress(let event) where event.run == id: line.show(event.progress)
       case .log(let event) where event.run == id:
         if let count = shown[event.line.value], count > 0 {
           shown[event.line.value] = count - 1
         } else {
+          line.clear()
           show(event.line)
+          line.draw()
         }
       default: break
       }

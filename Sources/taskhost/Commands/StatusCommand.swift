@@ -59,13 +59,18 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   static func table(_ tasks: [ScheduleAnswer], now: Int64) -> TextTable {
-    var table = TextTable("IDENTIFIER", "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT", "MESSAGE")
+    // Most tasks count nothing: the column is there if one does.
+    let hasWork = tasks.contains { $0.lastWork != nil }
+    let columns = ["IDENTIFIER", "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT"]
+    var table = TextTable(columns: columns + (hasWork ? ["LAST WORK"] : []) + ["MESSAGE"])
     func time(_ moment: Int64?) -> String { moment.map { MomentText.relative($0, now: now) } ?? "-" }
     for task in tasks {
-      table.add(
+      let work = hasWork ? [task.lastWork.map { WorkText.words($0) } ?? "-"] : []
+      let cells = [
         task.identifier, schedule(task), lastRun(task), time(task.lastEndedUnixMs), time(task.lastSuccessUnixMs),
         task.failuresInARow > 0 ? "\(task.failuresInARow) in a row" : "-", next(task, now: now),
-        String((task.lastMessage ?? "").prefix(60)))
+      ]
+      table.add(row: cells + work + [String((task.lastMessage ?? "").prefix(60))])
     }
     return table
   }

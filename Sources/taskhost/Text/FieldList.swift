@@ -56,12 +56,18 @@ struct FieldList {
     if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
     if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountFormat.words(count) }
     // The operator chose the names of resources.
+    if member.name == "work", let work = try? read(WorkAnswer.self, member.node) { return WorkText.words(work) }
+    if member.name == "progress", let progress = try? read(ProgressAnswer.self, member.node) { return WorkText.words(progress) }
     if case .object(let members) = member.node.value, member.name != "resources" {
       return members.filter { !$0.name.hasSuffix("_unix_ms") }.compactMap { inner in
         text(of: inner, among: member.node).map { "\(Self.title(of: inner)) \($0)" }
       }.joined(separator: ", ")
     }
     return text(of: member.node)
+  }
+
+  private func read<Value: Decodable>(_ type: Value.Type, _ node: JSONNode) throws -> Value {
+    try Value(from: AnswerDecoder(node, in: answer.bytes))
   }
 
   private func text(of node: JSONNode) -> String? {

@@ -9,8 +9,10 @@ import TaskModel
 /// imitate a line of this program. Files and pipes get the bytes unchanged.
 enum Terminal {
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
-  /// Whether standard error is a terminal, where a progress line may be redrawn.
+  /// Whether standard error is a terminal.
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
+  /// Whether the terminal of standard error can redraw a line: `TERM=dumb` says that it cannot.
+  private static let redraws = errorIsTerminal && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? true
   /// Whether standard output may be coloured: a terminal, and NO_COLOR is not set (no-color.org).
   static let usesColours = outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
 
@@ -37,9 +39,16 @@ enum Terminal {
     for text in notes { note("note: \(text.escapingControlCharacters)") }
   }
 
-  /// Redraws the terminal's last line; an empty line removes it. Does nothing if standard error is not a terminal.
+  /// The columns of a line that does not wrap at the terminal of standard error.
+  static var columns: Int {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 1 else { return 79 }
+    return Int(size.ws_col) - 1
+  }
+
+  /// Redraws the terminal's last line; an empty line removes it. Does nothing if standard error is not a terminal that can.
   static func progress(_ line: String) {
-    guard errorIsTerminal else { return }
+    guard redraws else { return }
     write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 

@@ -52,6 +52,7 @@ struct ScheduleAnswer: Decodable {
   let expired: Bool?
   let lastEndedUnixMs: Int64?
   let lastMessage: String?
+  let lastWork: WorkAnswer?
   let lastSuccessUnixMs: Int64?
   let failuresInARow: Int64
   let nextStartUnixMs: Start

@@ -9,6 +9,7 @@ struct RunAnswer: Decodable, Identifiable {
   let startedUnixMs: Int64
   let durationMs: Int64?
   let message: String?
+  let progress: ProgressAnswer?
   /// The handler's output if it is JSON.
   let output: Answer?
   let outputBase64: String?

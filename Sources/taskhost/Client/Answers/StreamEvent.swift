@@ -2,21 +2,9 @@
 enum StreamEvent {
   /// The progress of a run.
   struct Progress: Decodable {
-    struct Amount: Decodable {
-      let completed: Count
-      /// 0 if unknown.
-      let total: Count
-    }
-
-    /// A plugin may report up to 2^64 - 1. Values beyond Int64 become its maximum.
-    struct Count: Decodable {
-      let value: Int64
-
-      init(from decoder: any Decoder) throws { value = (try? decoder.singleValueContainer().decode(Int64.self)) ?? .max }
-    }
-
+    let run: String?
     let request: String
-    let progress: Amount
+    let progress: ProgressAnswer
   }
 
   /// A run wrote a line.
