@@ -107,6 +107,28 @@ struct PersistentCommandTests {
     }
   }
 
+  @Test("progress with unit and message, and work, are in the run's record; a count that is none is named in its log")
+  func records() async throws {
+    let python = """
+      send(type='progress', run=run, completed=1, total=4, unit='files', message='copying a')
+      send(type='progress', run=run, completed=3, total=4)
+      send(type='work', run=run, items_completed=2, bytes_out=10)
+      send(type='work', run=run, items_completed=-1)
+      send(type='work', run=run, items_failed=1, bytes_in=9223372036854775807)
+      send(type='result', run=run, result='success')
+      """
+    try await withHandler(python) { host in
+      let run = try #require(try await run(host, "null"))
+      let progress = try #require(run["progress"])
+      #expect(progress["completed"]?.integer == 3 && progress["unit"]?.string == "files" && progress["message"]?.string == "copying a")
+      let work = try #require(run["work"])
+      let counts = ["items_attempted", "items_completed", "items_failed", "bytes_in", "bytes_out"].map { work[$0]?.integer }
+      #expect(counts == [3, 2, 1, .max, 10])
+      let log = try await host.cli("runs", "logs", try #require(run["id"]?.string)).output
+      #expect(log.contains("ignored: work with a \"items_completed\" that is no whole number from 0"), "\(log)")
+    }
+  }
+
   @Test("a process that ends without a result fails its run for now, and the next run gets another")
   func crash() async throws {
     let python = """

@@ -9,8 +9,15 @@ import Testing
 
   @Test("progress, log lines and results are read")
   func sound() throws {
-    #expect(try read(#"{"type":"progress","run":7,"completed":3,"total":10}"#) == .progress(completed: 3, total: 10))
-    #expect(try read(#"{"type":"progress","run":7,"completed":3}"#) == .progress(completed: 3, total: 0))
+    #expect(
+      try read(#"{"type":"progress","run":7,"completed":3,"total":10}"#)
+        == .progress(completed: 3, total: 10, unit: nil, message: nil))
+    #expect(try read(#"{"type":"progress","run":7,"completed":3}"#) == .progress(completed: 3, total: 0, unit: nil, message: nil))
+    #expect(
+      try read(#"{"type":"progress","run":7,"completed":3,"unit":"files","message":"copying"}"#)
+        == .progress(completed: 3, total: 0, unit: "files", message: "copying"))
+    #expect(
+      try read(#"{"type":"work","run":7,"items_completed":3,"bytes_out":9}"#) == .work(WorkCounts(completed: 3, bytesOut: 9)))
     #expect(try read(#"{"type":"log","run":7,"message":"x"}"#) == .log(level: TASKHOST_INFO, "x"))
     #expect(try read(#"{"type":"log","run":7,"message":"x","level":"error"}"#) == .log(level: TASKHOST_ERROR, "x"))
     #expect(

@@ -4,7 +4,9 @@ internal import TaskHostSDK
 
 /// A line that a persistent child writes to its standard output: one JSON object.
 enum ChildMessage: Equatable {
-  case progress(completed: UInt64, total: UInt64)
+  /// Unit and message: nil keeps the last one.
+  case progress(completed: UInt64, total: UInt64, unit: String?, message: String?)
+  case work(WorkCounts)
   case log(level: Int, String)
   case result(TaskResult, output: [UInt8]?, message: String?)
   /// A text that is no JSON object: what a program prints while its author looks for a mistake.
@@ -44,7 +46,23 @@ enum ChildMessage: Equatable {
       }
       let total = node["total"]?.integer ?? 0
       guard total >= 0 else { throw Flaw(sentence: "progress with a negative \"total\"") }
-      self = .progress(completed: UInt64(completed), total: UInt64(total))
+      for name in ["unit", "message"] {
+        if let text = node[name], text.string == nil { throw Flaw(sentence: "progress with a \"\(name)\" that is no string") }
+      }
+      self = .progress(
+        completed: UInt64(completed), total: UInt64(total), unit: node["unit"]?.string, message: node["message"]?.string)
+    case "work":
+      func count(_ name: String) throws(Flaw) -> UInt64 {
+        guard let value = node[name] else { return 0 }
+        guard let number = value.integer, number >= 0 else {
+          throw Flaw(sentence: "work with a \"\(name)\" that is no whole number from 0")
+        }
+        return UInt64(number)
+      }
+      self = .work(
+        WorkCounts(
+          attempted: try count("items_attempted"), completed: try count("items_completed"), failed: try count("items_failed"),
+          bytesIn: try count("bytes_in"), bytesOut: try count("bytes_out")))
     case "log":
       guard let message = node["message"]?.string else { throw Flaw(sentence: "log without \"message\"") }
       let level = node["level"]?.string ?? "info"

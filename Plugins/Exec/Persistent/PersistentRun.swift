@@ -139,7 +139,9 @@ struct PersistentRun {
     }
     do throws(ChildMessage.Flaw) {
       switch try ChildMessage(line, run: number) {
-      case .progress(let completed, let total): _ = run.functions.pointee.progress(run.task, completed, total)
+      case .progress(let completed, let total, let unit, let message):
+        run.progress(completed, of: total, unit: unit, message: message)
+      case .work(let counts): run.add(counts)
       case .log(let level, let text): log.write(taskhost_log_level(level), text)
       case .result(let result, let output, let message): ending = .result(result, output: output, message: message)
       case .text: log.line(line, isError: false)
