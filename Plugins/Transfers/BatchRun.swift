@@ -12,7 +12,9 @@ final class BatchRun {
     let expiration: Int32
     let isExpired: () -> Bool
     /// Told about once a second.
-    let progress: (_ completed: UInt64, _ total: UInt64) -> Void
+    let progress: (_ completed: UInt64, _ total: UInt64, _ unit: String) -> Void
+    /// Told about each transfer that has ended in this run, with the bytes of one that is done.
+    let count: (_ isDone: Bool, _ bytesIn: Int64, _ bytesOut: Int64) -> Void
     /// Keeps the report for another run.
     let save: (TransferReport) throws -> Void
     let log: (String) -> Void
@@ -95,9 +97,9 @@ final class BatchRun {
 
   private func tellProgress() {
     if batch.items.count > 1 {
-      environment.progress(UInt64(report.count(.done) + report.count(.failed)), UInt64(batch.items.count))
+      environment.progress(UInt64(report.count(.done) + report.count(.failed)), UInt64(batch.items.count), "transfers")
     } else if case .download(let download)? = work.values.first {
-      environment.progress(UInt64(download.size), UInt64(download.total ?? 0))
+      environment.progress(UInt64(download.size), UInt64(download.total ?? 0), "bytes")
     }
   }
 
@@ -160,6 +162,8 @@ final class BatchRun {
       report.items[index].state = .done
       report.items[index].bytes = bytes
       report.items[index].problem = nil
+      let isDownload = batch.items[index].isDownload
+      environment.count(true, isDownload ? bytes : 0, isDownload ? 0 : bytes)
     case .again:
       // Once in a run: a server that never gives what it promised is left for later.
       if report.items[index].attempts < 20 {
@@ -179,6 +183,7 @@ final class BatchRun {
     isSaved = false
     report.items[index].state = isTemporary ? .waiting : .failed
     report.items[index].problem = problem
+    environment.count(false, 0, 0)
     environment.log("\(batch.items[index].path): \(problem)")
   }
 

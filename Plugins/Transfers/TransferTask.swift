@@ -28,7 +28,13 @@ struct TransferTask: BackgroundTask {
       batch, settings, report,
       BatchRun.Environment(
         id: task.requestID, expiration: task.run.functions.pointee.expiration_fd(task.run.task), isExpired: { task.isExpired },
-        progress: { task.progress($0, of: $1) }, save: { try task.checkpoint.setValue($0) }, log: { logger.warning("\($0)") }))
+        progress: { task.progress($0, of: $1, unit: $2) },
+        count: { isDone, bytesIn, bytesOut in
+          task.addWork(
+            WorkCounts(
+              attempted: 1, completed: isDone ? 1 : 0, failed: isDone ? 0 : 1, bytesIn: UInt64(max(0, bytesIn)),
+              bytesOut: UInt64(max(0, bytesOut))))
+        }, save: { try task.checkpoint.setValue($0) }, log: { logger.warning("\($0)") }))
     try run.run(isOver: { task.stopReason == .cancelled || task.stopReason == .replaced })
     let summary = run.report.summary
     try task.setOutput(run.report.json(of: batch))

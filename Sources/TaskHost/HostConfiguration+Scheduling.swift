@@ -91,7 +91,7 @@ extension HostConfiguration {
   func problems(with contracts: [HandlerContract]) -> [Problem] {
     var problems: [Problem] = []
     let identifiers = Set(contracts.map(\.identifier.rawValue))
-    for identifier in plugins.keys.filter({ !identifiers.contains($0) }).sorted() {
+    for identifier in plugins.keys.filter({ !identifiers.contains($0) && commands[$0] == nil }).sorted() {
       problems.append(
         Problem(
           .configuration, of: identifier, "the configuration has a section for \(identifier), which no plugin registered",

@@ -146,6 +146,26 @@ struct PersistentCommandTests {
     }
   }
 
+  @Test("the last line needs no line feed, and a program that closes its input is tried again at once")
+  func ends() async throws {
+    let python = """
+      if message["payload"] == "last":
+          sys.stdout.write(json.dumps({"type": "result", "run": run, "result": "success"}))
+          sys.stdout.flush()
+          os._exit(0)
+      send(type='result', run=run, result='success')
+      os.close(0)
+      time.sleep(600)
+      """
+    try await withHandler(python, "retry = { attempts = 1 }") { host in
+      let last = try await run(host, "\"last\"")
+      #expect(last?["outcome"]?.string == "succeeded", "\(last as Any)")
+      try await expectSuccess(host)
+      let closed = try await run(host)
+      #expect(closed?["message"]?.string == "the program has closed its standard input", "\(closed as Any)")
+    }
+  }
+
   @Test("at its budget a run gets an expire line; one that does not heed it is killed before the grace is over")
   func expiration() async throws {
     let python = """
@@ -186,7 +206,7 @@ struct PersistentCommandTests {
   }
 
   @Test("idle_time ends a process without a run, and a shutdown ends those that wait, by the end of their input")
-  func ends() async throws {
+  func idleTime() async throws {
     let python = """
       send(type='result', run=run, result='success')
       """

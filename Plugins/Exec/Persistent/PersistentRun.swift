@@ -19,6 +19,8 @@ struct PersistentRun {
   private enum Ending {
     case result(TaskResult, output: [UInt8]?, message: String?)
     case flaw(String)
+    /// The child cannot go on, and another one may.
+    case broken(String)
     case process(ChildProcess.End)
   }
 
@@ -57,6 +59,7 @@ struct PersistentRun {
         }
       }
       return (RunVerdict(result: result, message: message), true)
+    case .broken(let sentence): return (RunVerdict(result: .retry(), message: sentence), false)
     case .flaw(let sentence): return (RunVerdict(result: .failure, message: sentence), false)
     case .process(let end):
       let words =
@@ -84,9 +87,7 @@ struct PersistentRun {
     var stop: StopReason?
     var killTime: Int64?
     while ending == nil {
-      send()
-      waits[4].fd = pending.isEmpty ? -1 : child.input
-      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
+      // Before the first wait too: a run that was stopped by force has no descriptor any more.
       if stop == nil, run.functions.pointee.is_expired(run.task) != 0 {
         let reason = run.stopReason
         stop = reason
@@ -94,6 +95,10 @@ struct PersistentRun {
         pending += ChildMessage.expire(number, reason, graceMilliseconds: run.functions.pointee.grace_ms(run.task))
         killTime = Clock.now + CommandRun.patience(in: run)
       }
+      send()
+      if ending != nil { break }
+      waits[4].fd = pending.isEmpty ? -1 : child.input
+      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
       if let time = killTime, Clock.now >= time {
         child.process.signal(SIGKILL)
         killTime = nil
@@ -102,6 +107,12 @@ struct PersistentRun {
       let end = waits[2].revents == 0 ? nil : child.process.end()
       for place in 0...1 where waits[place].fd >= 0 && (waits[place].revents != 0 || end != nil) {
         if !read(waits[place].fd, isError: place == 1, buffer) { waits[place].fd = -1 }
+      }
+      if end != nil {
+        // The last line needs no line feed.
+        var lines: [[UInt8]] = []
+        outputLines.finish { lines.append($0) }
+        for line in lines where ending == nil { take(line) }
       }
       if let end, ending == nil { ending = .process(end) }
     }
@@ -112,8 +123,11 @@ struct PersistentRun {
     while !pending.isEmpty {
       let count = pending.withUnsafeBytes { taskhost_exec_write(child.input, $0.baseAddress, $0.count) }
       guard count > 0 else {
-        // It does not read any more: its end, or its result, says why.
-        if count == -Int64(EPIPE) { pending = [] }
+        // Its end says why, if it has ended.
+        if count == -Int64(EPIPE) {
+          pending = []
+          if child.process.end() == nil { ending = .broken("the program has closed its standard input") }
+        }
         return
       }
       pending.removeFirst(Int(count))

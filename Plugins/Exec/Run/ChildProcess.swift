@@ -28,6 +28,10 @@ struct ChildProcess {
   ) throws(CommandFailure) -> ChildProcess {
     let path = try environment.program(settings.run[0])
     let groups = try account?.groups() ?? []
+    // Whom a pipe belongs to may open it once more, as /dev/stderr.
+    if let account {
+      for descriptor in [streams.input, streams.output, streams.error] { _ = fchown(descriptor, account.user, account.group) }
+    }
     let arguments = CStringArray(settings.run)
     let variables = CStringArray(environment.variables)
     defer {
@@ -76,6 +80,8 @@ struct ChildProcess {
       case TASKHOST_EXEC_LIMIT: "cannot start \(path): its limits cannot be set: \(reason)"
       case TASKHOST_EXEC_PROGRAM where code == ENOEXEC:
         "cannot start \(path): \(reason): it is neither a program nor a script that begins with #!"
+      case TASKHOST_EXEC_PROGRAM where code == ENOENT && access(path, F_OK) == 0:
+        "cannot start \(path): the program that its first line names (#!) is not there"
       case TASKHOST_EXEC_PROGRAM: "cannot start \(path): \(reason)"
       default: "cannot start \(path): the system refuses a process: \(reason)"
       }

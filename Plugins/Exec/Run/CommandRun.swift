@@ -80,13 +80,14 @@ struct CommandRun {
     var killTime: Int64?
     var end: ChildProcess.End?
     while end == nil {
-      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
+      // Before the first wait too: a run that was stopped by force has no descriptor any more.
       if stop == nil, run.functions.pointee.is_expired(run.task) != 0 {
         stop = run.stopReason
         waits[3].fd = -1
         child.signal(SIGTERM)
         killTime = Clock.now + Self.patience(in: run)
       }
+      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
       if let time = killTime, Clock.now >= time {
         child.signal(SIGKILL)
         killTime = nil

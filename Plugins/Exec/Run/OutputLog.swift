@@ -10,7 +10,8 @@ final class OutputLog {
   /// Less than the host takes, so that the end of the output has room.
   private static let burst = 800.0
   private static let rate = 80.0
-  private static let kept = 100
+  /// The record of a run has its last 100 lines: these, and the note about what was left out before them.
+  private static let kept = 90
 
   private let run: RunHandle
   private var tokens = OutputLog.burst

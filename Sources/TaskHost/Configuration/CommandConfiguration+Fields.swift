@@ -1,3 +1,4 @@
+import Glibc
 import StrictText
 import TaskModel
 
@@ -31,6 +32,23 @@ extension CommandConfiguration {
 }
 
 extension HostConfiguration {
+  /// What it takes to kill a process group and to report its end, on a busy machine.
+  private static let leastGrace = Duration.milliseconds(100)
+
+  /// Why a command cannot run as that user; nil if it can.
+  private static func problem(withUser name: String) -> String? {
+    var (entry, found): (passwd, UnsafeMutablePointer<passwd>?) = (passwd(), nil)
+    let user = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { buffer -> uid_t? in
+      _ = buffer.baseAddress.map { getpwnam_r(name, &entry, $0, buffer.count, &found) }
+      return found?.pointee.pw_uid
+    }
+    guard let user else { return "there is no user \"\(name)\"" }
+    guard geteuid() == 0 || user == geteuid() else {
+      return "only a host that runs as root can run a command as \"\(name)\": run the host as root, or as that user and without this key"
+    }
+    return nil
+  }
+
   /// Adds the plugins that run the commands, and reports what a command's table contradicts.
   mutating func addCommands(_ reader: TOMLReader) {
     for (identifier, command) in commands.sorted(by: { $0.key < $1.key }) {
@@ -58,6 +76,11 @@ extension HostConfiguration {
       if !isSandboxed, reader.has("command", identifier, "limits", "processes") {
         report("limits", "processes", message: "processes needs entitlements: without a sandbox, Linux counts all processes of the user")
       }
+      if let grace = command.plugin.grace, grace < Self.leastGrace {
+        report(
+          "grace", message: "a command needs a grace of at least \(DurationText.format(Self.leastGrace)), in which its processes are ended")
+      }
+      if let problem = command.user.flatMap(Self.problem(withUser:)) { report("user", message: problem) }
       if command.isPersistent, has("stdout") {
         report("stdout", message: "the standard output of a persistent command is its protocol")
       }
@@ -89,7 +112,8 @@ extension TOMLReader {
     for (identifier, value) in tables.sorted(by: { $0.key < $1.key }) {
       let place = path.appending(identifier)
       // [plugin.org.example.sync] without quotes is a table org with a table example with a table sync.
-      if case .table(let inner) = value, let (key, _) = inner.first(where: { !names.contains($0.key) && $0.value.isTable }),
+      if !identifier.contains("."), case .table(let inner) = value,
+        let (key, _) = inner.first(where: { !names.contains($0.key) && $0.value.isTable }),
         NearestName.nearest(to: key, among: names) == nil
       {
         report(place, "an identifier with dots stands in quotes: [\(path).\"\(identifier).\(key)…\"]")
@@ -140,6 +164,10 @@ extension TOMLConverter<String> {
     let name = TOMLConverter.variableName
     return .init { value, path, reader in
       guard case .string(let text) = value, let sign = text.firstIndex(of: "=") else { return name.convert(value, path, reader) }
+      guard !text.hasPrefix("TASKHOST_") else {
+        reader.report(path, "\(path): variables that begin with TASKHOST_ are the host's")
+        return nil
+      }
       return name.convert(.string(String(text[..<sign])), path, reader).map { $0 + text[sign...] }
     }
   }

@@ -65,7 +65,7 @@ static void __attribute__((unused)) kills(void) {
 
 /* The version byte of the worker's link (LinkFormat.version). */
 #ifndef LINK_VERSION
-#define LINK_VERSION 6
+#define LINK_VERSION 8
 #endif
 
 static size_t __attribute__((unused)) put(uint8_t *bytes, size_t at, const void *value, size_t size) {
@@ -82,7 +82,7 @@ static void __attribute__((unused)) forges(void) {
   const uint8_t head[] = {0x54, LINK_VERSION, 66}, no = 0, yes = 1, processing = 2, submit = 1, none = 1;
   const uint8_t name_length = sizeof IDENTIFIER - 1;
   const uint32_t nothing = 0, one = 1;
-  const int64_t runs = 1, first_moment = INT64_MIN;
+  const int64_t runs = 1, zero = 0, first_moment = INT64_MIN;
   size_t end = put(bytes, 0, head, sizeof head);
   end = put(bytes, end, &one, 4); /* registrations */
   end = put(bytes, end, &name_length, 1);
@@ -102,6 +102,13 @@ static void __attribute__((unused)) forges(void) {
   end = put(bytes, end, &nothing, 4);                                    /* conditions */
   end = put(bytes, end, &no, 1);                                         /* unique key */
   end = put(bytes, end, &none, 1);                                       /* on conflict */
+  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* deadline, delay */
+  end = put(bytes, end, &zero, 8);                                       /* flex */
+  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* repetition, event */
+  end = put(bytes, end, &zero, 8);                                       /* priority */
+  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* retry, loss policy */
+  for (int count = 0; count < 3; count++) end = put(bytes, end, &nothing, 4); /* predecessors, tags, resources */
+  for (int count = 0; count < 4; count++) end = put(bytes, end, &no, 1); /* window, concurrency key, idempotency key, unique window */
   for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* shutdown hook, asked too early */
   for (int descriptor = 3; descriptor < 64; descriptor++) {
     int type = 0;
