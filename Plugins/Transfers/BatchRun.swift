@@ -121,7 +121,7 @@ final class BatchRun {
       let work: Work
       switch item.direction {
       case .download(let path, let sha256):
-        let download = try Download(item.url, to: path, sha256: sha256, id: environment.id.suffix(8) + "-\(index)")
+        let download = try Download(item.url, to: path, sha256: sha256, id: "\(environment.id.filter { $0 != "-" })-\(index)")
         download.prepare(&request)
         work = .download(download)
         try add(request, index) { download.take($0, $1) }

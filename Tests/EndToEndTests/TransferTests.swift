@@ -110,6 +110,26 @@ struct TransferTests {
     }
   }
 
+  @Test("two downloads to one target have a part each, and the target is one of them, whole")
+  func sameTarget() async throws {
+    try await withServer { at in
+      var ids: [String] = []
+      for name in ["one", "two"] {
+        let submitted = try await at.host.cli(
+          "transfers", "submit", "\(at.server.address)/\(name)?size=2000000&hold=1000000", "--to", at.file("a"))
+        ids.append(submitted.output.trimmingCharacters(in: .whitespacesAndNewlines))
+      }
+      for id in ids { try await at.host.progress(of: id, reaches: 1_000_000) }
+      #expect(try at.names().count == 4, "a part and a note each")
+      for name in ["one", "two"] { _ = try await at.server.get("/release/\(name)") }
+      for id in ids { try await at.host.request(id, is: "succeeded") }
+      let found = FileManager.default.contents(atPath: at.file("a"))
+      let wanted = [try await at.server.get("/one?size=2000000"), try await at.server.get("/two?size=2000000")].map { Data($0) }
+      #expect(wanted.contains { $0 == found })
+      #expect(try at.names() == ["a"])
+    }
+  }
+
   @Test("a cancelled download leaves nothing; a shutdown keeps what has arrived")
   func stopped() async throws {
     try await withServer("drain_timeout = \"0s\"") { at in
