@@ -46,6 +46,9 @@ final class BatchRun {
   /// Whether bytes arrived or a transfer was done.
   private(set) var hasProgressed = false
   private var isSaved = true
+  /// When the report was saved last. A save is a commit of the store, so the ends of small transfers share one.
+  private var savedAt = ContinuousClock.now
+  private static let saveInterval: Duration = .milliseconds(250)
   private let atOnce: Int
 
   init(_ batch: TransferBatch, _ settings: TransferSettings, _ report: TransferReport, _ environment: Environment) throws {
@@ -76,7 +79,7 @@ final class BatchRun {
       let ended = try group.step(milliseconds: 500, descriptor: environment.expiration)
       for (index, result) in ended { end(index, result) }
       tellProgress()
-      if !isSaved { try save() }
+      if !isSaved, ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
       if environment.isExpired() {
         let isOver = isOver()
         for (index, work) in work {
@@ -92,7 +95,7 @@ final class BatchRun {
 
   private func save() throws {
     try environment.save(report)
-    isSaved = true
+    (isSaved, savedAt) = (true, .now)
   }
 
   private func tellProgress() {

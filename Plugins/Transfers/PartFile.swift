@@ -8,7 +8,7 @@ import StrictText
 /// synced by then counts.
 final class PartFile {
   /// What the second file has.
-  struct Note: Codable, Equatable {
+  struct Note {
     var url: String
     /// The server's strong validator of the content, as `If-Range` takes it; nil if it gave none, and the part cannot grow.
     var validator: String?
@@ -149,9 +149,8 @@ final class PartFile {
   // MARK: The note
 
   private func earlierNote() -> Note? {
-    guard let text = SmallText.read(notePath, limit: 65_536), case .object? = (try? JSONReader.read(text))?.value,
-      let node = try? JSONReader.read(text), let url = node["url"]?.string, let booted = node["booted"]?.integer, booted > 0,
-      let synced = node["synced"]?.integer, synced >= 0
+    guard let text = SmallText.read(notePath, limit: 65_536), let node = try? JSONReader.read(text), let url = node["url"]?.string,
+      let booted = node["booted"]?.integer, booted > 0, let synced = node["synced"]?.integer, synced >= 0
     else { return nil }
     return Note(url: url, validator: node["validator"]?.string, booted: booted, synced: synced)
   }

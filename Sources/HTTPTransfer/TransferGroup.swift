@@ -32,20 +32,20 @@ public final class TransferGroup {
     exchanges[exchange.handle] = (id, exchange)
   }
 
-  /// Makes progress, and waits for more until a transfer has ended, the time is over, or the descriptor is readable.
+  /// Makes progress until a transfer has ended, the time is over, or the descriptor is readable.
   ///
   /// - Returns: The transfers that have ended.
   public func step(
     milliseconds: Int, descriptor: Int32? = nil
   ) throws(TransferFailure) -> [(id: Int, result: Result<TransferHead, TransferFailure>)] {
-    _ = try multi.perform()
-    var ended = takeEnded()
-    if ended.isEmpty {
-      try multi.wait(milliseconds: milliseconds, descriptor: descriptor)
+    let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+    while true {
       _ = try multi.perform()
-      ended = takeEnded()
+      let ended = takeEnded()
+      let left = deadline - .now
+      if !ended.isEmpty || left <= .zero { return ended }
+      if try multi.wait(milliseconds: 1 + Int(left / .milliseconds(1)), descriptor: descriptor) { return [] }
     }
-    return ended
   }
 
   private func takeEnded() -> [(id: Int, result: Result<TransferHead, TransferFailure>)] {
