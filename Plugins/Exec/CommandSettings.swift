@@ -2,18 +2,18 @@ internal import StrictText
 internal import TaskHostSDK
 
 /// One `[command."ID"]` table of the host's configuration, as the host passes it to the plugin.
-struct CommandSettings: Sendable, Equatable {
+struct CommandSettings: Sendable {
   /// The identifier that is registered for the command.
   var identifier = ""
   /// The program and its arguments; never empty.
   var run: [String] = []
-  /// Where it starts; nil: in the home directory of its user.
+  /// Where it starts. Nil means the home directory of its user.
   var directory: String?
   /// Variables with their values, which win over the others.
   var environment: [(name: String, value: String)] = []
   /// Names of the host's variables that it gets.
   var passed: [String] = []
-  /// The user it runs as; nil: the host's.
+  /// The user it runs as. Nil means the user of the host.
   var user: String?
   var exitCodes = ExitCodes()
   /// Whether standard output is the run's output, rather than lines of its log.
@@ -22,7 +22,7 @@ struct CommandSettings: Sendable, Equatable {
   var isPersistent = false
   /// How long a persistent process without a run is kept.
   var idleTime: Duration = .seconds(60)
-  /// Limits on its address space in bytes and on its descriptors; nil: as the host.
+  /// Limits on its address space in bytes and on its descriptors. Nil means the limit of the host.
   var memory: Int?
   var descriptors: Int?
   /// Whether the worker's sandbox is around it: its folders are those of the worker then, and not those of the user.
@@ -78,13 +78,5 @@ struct CommandSettings: Sendable, Equatable {
       break
     }
     if !table.problems.isEmpty { throw SettingsProblems(table.problems) }
-  }
-
-  static func == (left: Self, right: Self) -> Bool {
-    left.identifier == right.identifier && left.run == right.run && left.directory == right.directory
-      && left.environment.elementsEqual(right.environment, by: ==) && left.passed == right.passed && left.user == right.user
-      && left.exitCodes == right.exitCodes && left.keepsOutput == right.keepsOutput && left.isPersistent == right.isPersistent
-      && left.idleTime == right.idleTime && left.memory == right.memory && left.descriptors == right.descriptors
-      && left.isSandboxed == right.isSandboxed && left.socket == right.socket
   }
 }

@@ -24,7 +24,7 @@ package enum ExecLaunch {
     let dataDirectory = String(cString: folder)
     let settings: CommandSettings
     do throws(SettingsProblems) { settings = try CommandSettings(json: String(cString: text)) } catch { return refuse(error.description) }
-    do throws(CommandFailure) { _ = try settings.account() } catch {
+    do throws(StartFailure) { _ = try settings.account() } catch {
       return refuse("\(error.description): correct user in [command.\"\(settings.identifier)\"]")
     }
     let entry = entries.withLock { entries in

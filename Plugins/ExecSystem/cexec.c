@@ -194,7 +194,7 @@ int32_t taskhost_exec_account_of(const char *name, uint32_t user, taskhost_exec_
     /* The C library reports a missing user by 0 or by one of these. */
     return code == 0 || code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 1 : -code;
   }
-  *account = (taskhost_exec_account){found->pw_uid, found->pw_gid, found->pw_name, found->pw_dir, found->pw_shell};
+  *account = (taskhost_exec_account){found->pw_uid, found->pw_gid, found->pw_name, found->pw_dir};
   return 0;
 }
 

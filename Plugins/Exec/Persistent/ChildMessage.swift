@@ -9,7 +9,7 @@ enum ChildMessage: Equatable {
   case work(WorkCounts)
   case log(level: Int, String)
   case result(TaskResult, output: [UInt8]?, message: String?)
-  /// A text that is no JSON object: what a program prints while its author looks for a mistake.
+  /// Any other text, such as what a program prints while its author looks for a mistake.
   case text
 
   /// The maximum length of a line in bytes.

@@ -37,7 +37,7 @@ enum KeeperThread {
 /// Lets threads wait until it is opened, once.
 ///
 /// `@unchecked Sendable`: everything is read and written under `mutex`.
-final class Gate: @unchecked Sendable {
+final class Latch: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var isOpen = false

@@ -50,28 +50,24 @@ final class PersistentChild: Sendable {
   ///   - ended: Called by the keeper when the child may not be taken any more: it was idle for too long, or has ended.
   static func start(
     _ settings: CommandSettings, in dataDirectory: String, ended: @escaping @Sendable (PersistentChild) -> Bool
-  ) throws(CommandFailure) -> PersistentChild {
+  ) throws(StartFailure) -> PersistentChild {
     let start = Start()
     let failure = KeeperThread.start {
-      do throws(CommandFailure) {
+      do throws(StartFailure) {
         let child = try launch(settings, in: dataDirectory)
         start.finish(.success(child))
         child.keep(settings.idleTime, ended)
       } catch { start.finish(.failure(error)) }
     }
-    if let failure { throw CommandFailure(description: "no thread: \(String(cString: strerror(failure)))", isTemporary: true) }
+    if let failure { throw StartFailure(description: "no thread: \(String(cString: strerror(failure)))", isTemporary: true) }
     return try start.wait().get()
   }
 
-  private static func launch(_ settings: CommandSettings, in dataDirectory: String) throws(CommandFailure) -> PersistentChild {
-    var pipes: [Pipe] = []
-    do throws(CommandFailure) {
-      for ours in [Pipe.Ours.writes, .reads, .reads, .reads] { pipes.append(try Pipe(ours)) }
-      let account = try settings.account()
-      let environment = CommandEnvironment(
-        settings, account: account ?? (settings.isSandboxed ? nil : Account.own()), own: settings.variables(of: nil, in: dataDirectory))
+  private static func launch(_ settings: CommandSettings, in dataDirectory: String) throws(StartFailure) -> PersistentChild {
+    let pipes = try Pipe.make([.writes, .reads, .reads, .reads])
+    do throws(StartFailure) {
       let process = try ChildProcess.start(
-        settings, environment, as: account,
+        settings, for: nil, in: dataDirectory,
         ChildProcess.Streams(input: pipes[0].read, output: pipes[1].write, error: pipes[2].write))
       for descriptor in [pipes[0].read, pipes[1].write, pipes[2].write] { close(descriptor) }
       return PersistentChild(process, input: pipes[0].write, output: pipes[1].read, error: pipes[2].read, control: pipes[3])
@@ -126,17 +122,17 @@ final class PersistentChild: Sendable {
 
   /// Hands the started child, or the failure, from the keeper to the run's thread.
   private final class Start: Sendable {
-    private let result = Mutex<Result<PersistentChild, CommandFailure>?>(nil)
-    private let done = Gate()
+    private let result = Mutex<Result<PersistentChild, StartFailure>?>(nil)
+    private let done = Latch()
 
-    func finish(_ value: Result<PersistentChild, CommandFailure>) {
+    func finish(_ value: Result<PersistentChild, StartFailure>) {
       result.withLock { $0 = value }
       done.open()
     }
 
-    func wait() -> Result<PersistentChild, CommandFailure> {
+    func wait() -> Result<PersistentChild, StartFailure> {
       done.wait()
-      return result.withLock { $0 } ?? .failure(CommandFailure(description: "the process was not started", isTemporary: true))
+      return result.withLock { $0 } ?? .failure(StartFailure(description: "the process was not started", isTemporary: true))
     }
   }
 }

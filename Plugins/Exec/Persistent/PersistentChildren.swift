@@ -21,7 +21,7 @@ final class PersistentChildren: Sendable {
   }
 
   /// A child without a run, which the caller gives back or ends.
-  func take() throws(CommandFailure) -> PersistentChild {
+  func take() throws(StartFailure) -> PersistentChild {
     // Orders are sent under the lock, so that a keeper gets them in the order of what they tell.
     let child = state.withLock { state -> PersistentChild? in
       while let child = state.idle.popLast() {

@@ -30,7 +30,7 @@ struct PersistentRun {
   {
     let log = OutputLog(run)
     Leftovers.endOnce(settings, in: dataDirectory, log)
-    do throws(CommandFailure) {
+    do throws(StartFailure) {
       let child = try children.take()
       var served = PersistentRun(settings, run, log, child)
       let (outcome, isReusable) = served.outcome()
@@ -62,14 +62,9 @@ struct PersistentRun {
     case .broken(let sentence): return (RunVerdict(result: .retry(), message: sentence), false)
     case .flaw(let sentence): return (RunVerdict(result: .failure, message: sentence), false)
     case .process(let end):
-      let words =
-        switch end {
-        case .exited(let code): "exit code \(code)" + (ExitCodes.meaning(of: code).map { " (\($0))" } ?? "")
-        case .signalled(let signal): "\(SignalNames.name(of: signal)) ended it"
-        }
       let why = stop.map { "stopped, because \($0.clause)" } ?? "the process ended without a result"
       let line = log.lastError.isEmpty ? "" : ": \(log.lastError.prefix(500))"
-      return (RunVerdict(result: .retry(), message: "\(why): \(words)\(line)"), false)
+      return (RunVerdict(result: .retry(), message: "\(why): \(end.words)\(line)"), false)
     case nil: return (RunVerdict(result: .retry(), message: nil), false)
     }
   }
@@ -80,29 +75,19 @@ struct PersistentRun {
   private mutating func follow() -> StopReason? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
     defer { buffer.deallocate() }
-    var waits = [child.output, child.error, child.process.descriptor, run.functions.pointee.expiration_fd(run.task), child.input].map {
-      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-    }
+    var waits = [child.output, child.error, child.process.descriptor, -1, -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     waits[4].events = Int16(POLLOUT)
-    var stop: StopReason?
-    var killTime: Int64?
+    var expiration = RunExpiration(of: run)
     while ending == nil {
-      // Before the first wait too: a run that was stopped by force has no descriptor any more.
-      if stop == nil, run.functions.pointee.is_expired(run.task) != 0 {
-        let reason = run.stopReason
-        stop = reason
-        waits[3].fd = -1
-        pending += ChildMessage.expire(number, reason, graceMilliseconds: run.functions.pointee.grace_ms(run.task))
-        killTime = Clock.now + CommandRun.patience(in: run)
+      if expiration.takeBegin(), let reason = expiration.reason {
+        pending += ChildMessage.expire(number, reason, graceMilliseconds: expiration.grace)
       }
       send()
       if ending != nil { break }
+      waits[3].fd = expiration.descriptor
       waits[4].fd = pending.isEmpty ? -1 : child.input
-      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
-      if let time = killTime, Clock.now >= time {
-        child.process.signal(SIGKILL)
-        killTime = nil
-      }
+      _ = poll(&waits, nfds_t(waits.count), expiration.patience)
+      if expiration.takeEnd() { child.process.signal(SIGKILL) }
       // Before the lines, so that what it wrote last is read after its end.
       let end = waits[2].revents == 0 ? nil : child.process.end()
       for place in 0...1 where waits[place].fd >= 0 && (waits[place].revents != 0 || end != nil) {
@@ -116,7 +101,7 @@ struct PersistentRun {
       }
       if let end, ending == nil { ending = .process(end) }
     }
-    return stop
+    return expiration.reason
   }
 
   private mutating func send() {

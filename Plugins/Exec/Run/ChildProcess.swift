@@ -1,5 +1,6 @@
 internal import CExec
 import Glibc
+internal import TaskHostSDK
 
 /// A child process, from its start until it is reaped. One thread uses it: the one that started it, with which the process dies.
 struct ChildProcess {
@@ -7,6 +8,14 @@ struct ChildProcess {
   enum End: Sendable, Equatable {
     case exited(Int32)
     case signalled(Int32)
+
+    /// A clause for a message, such as "exit code 75 (temporary failure)".
+    var words: String {
+      switch self {
+      case .exited(let code): "exit code \(code)" + (ExitCodes.meaning(of: code).map { " (\($0))" } ?? "")
+      case .signalled(let signal): "\(SignalNames.name(of: signal)) ended it"
+      }
+    }
   }
 
   let id: Int32
@@ -22,13 +31,16 @@ struct ChildProcess {
 
   /// Starts the command's program.
   ///
-  /// - Parameter account: The user to change to; nil: none.
+  /// - Parameter run: The run that the process serves; nil if it serves many.
   static func start(
-    _ settings: CommandSettings, _ environment: CommandEnvironment, as account: Account?, _ streams: Streams
-  ) throws(CommandFailure) -> ChildProcess {
+    _ settings: CommandSettings, for run: RunHandle?, in dataDirectory: String, _ streams: Streams
+  ) throws(StartFailure) -> ChildProcess {
+    let account = try settings.account()
+    let environment = CommandEnvironment(
+      settings, account: account ?? (settings.isSandboxed ? nil : UserAccount.own()), own: settings.variables(of: run, in: dataDirectory))
     let path = try environment.program(settings.run[0])
     let groups = try account?.groups() ?? []
-    // Whom a pipe belongs to may open it once more, as /dev/stderr.
+    // A program opens /dev/stderr anew, which only the owner of the pipe may do.
     if let account {
       for descriptor in [streams.input, streams.output, streams.error] { _ = fchown(descriptor, account.user, account.group) }
     }
@@ -68,7 +80,7 @@ struct ChildProcess {
     return ChildProcess(id: process, descriptor: descriptor, leadsGroup: !settings.isSandboxed)
   }
 
-  private static func failure(_ step: Int32, _ code: Int32, path: String, directory: String, user: String) -> CommandFailure {
+  private static func failure(_ step: Int32, _ code: Int32, path: String, directory: String, user: String) -> StartFailure {
     let reason = String(cString: strerror(code))
     // The machine lacks memory, processes or descriptors.
     let isTemporary = [ENOMEM, EAGAIN, ENFILE, EMFILE].contains(code)
@@ -85,7 +97,7 @@ struct ChildProcess {
       case TASKHOST_EXEC_PROGRAM: "cannot start \(path): \(reason)"
       default: "cannot start \(path): the system refuses a process: \(reason)"
       }
-    return CommandFailure(description: text, isTemporary: isTemporary)
+    return StartFailure(description: text, isTemporary: isTemporary)
   }
 
   /// How it ended; nil while it runs. It remains a zombie, so that its group keeps its number.

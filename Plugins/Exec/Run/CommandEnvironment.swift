@@ -1,8 +1,4 @@
-internal import TaskHostSDK
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The environment of a command: as cron and systemd make it, not the host's.
 struct CommandEnvironment {
@@ -18,7 +14,7 @@ struct CommandEnvironment {
   /// - Parameters:
   ///   - account: The user the command runs as; nil in a sandbox, whose worker has folders of its own.
   ///   - own: The variables that describe the run.
-  init(_ settings: CommandSettings, account: Account?, own: [String: String]) {
+  init(_ settings: CommandSettings, account: UserAccount?, own: [String: String]) {
     var values: [String: String] = ["PATH": Self.path, "SHELL": "/bin/sh"]
     // The worker of a sandbox has set these for its plugin.
     for name in settings.isSandboxed ? ["PATH", "HOME", "TMPDIR"] : [] { values[name] = Self.inherited(name) }
@@ -40,7 +36,7 @@ struct CommandEnvironment {
   private static func inherited(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   /// The program's absolute path, found along the command's PATH if its name has no slash.
-  func program(_ name: String) throws(CommandFailure) -> String {
+  func program(_ name: String) throws(StartFailure) -> String {
     if name.contains("/") { return name }
     let path = values["PATH"] ?? Self.path
     for folder in path.split(separator: ":", omittingEmptySubsequences: true) where folder.hasPrefix("/") {
@@ -48,6 +44,6 @@ struct CommandEnvironment {
       var info = stat()
       if stat(candidate, &info) == 0, info.st_mode & S_IFMT == S_IFREG, access(candidate, X_OK) == 0 { return candidate }
     }
-    throw CommandFailure(description: "cannot start \(name): it is in no folder of PATH (\(path)): name its whole path in run")
+    throw StartFailure(description: "cannot start \(name): it is in no folder of PATH (\(path)): name its whole path in run")
   }
 }

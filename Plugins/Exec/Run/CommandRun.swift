@@ -32,21 +32,19 @@ struct CommandRun {
   }
 
   private mutating func outcome(_ dataDirectory: String) -> RunVerdict {
-    do throws(CommandFailure) {
+    do throws(StartFailure) {
       Leftovers.endOnce(settings, in: dataDirectory, log)
-      let (input, streams) = try (content(), (Pipe(.reads), Pipe(.reads)))
-      defer { for descriptor in [input, streams.0.read, streams.1.read] { close(descriptor) } }
+      let input = try content()
+      defer { close(input) }
+      let pipes = try Pipe.make([.reads, .reads])
+      defer { for pipe in pipes { close(pipe.read) } }
       let child: ChildProcess
       do {
-        defer { for descriptor in [streams.0.write, streams.1.write] { close(descriptor) } }
-        let account = try settings.account()
-        let environment = CommandEnvironment(
-          settings, account: account ?? (settings.isSandboxed ? nil : Account.own()), own: settings.variables(of: run, in: dataDirectory))
+        defer { for pipe in pipes { close(pipe.write) } }
         child = try ChildProcess.start(
-          settings, environment, as: account,
-          ChildProcess.Streams(input: input, output: streams.0.write, error: streams.1.write))
+          settings, for: run, in: dataDirectory, ChildProcess.Streams(input: input, output: pipes[0].write, error: pipes[1].write))
       }
-      let (end, stop) = follow(child, streams.0.read, streams.1.read)
+      let (end, stop) = follow(child, pipes[0].read, pipes[1].read)
       return conclude(end, stop)
     } catch {
       return RunVerdict(result: error.isTemporary ? .retry() : .failure, message: error.description)
@@ -54,11 +52,11 @@ struct CommandRun {
   }
 
   /// The payload as a file, which becomes standard input. Without a payload it is empty.
-  private func content() throws(CommandFailure) -> Int32 {
+  private func content() throws(StartFailure) -> Int32 {
     let payload = (try? run.payload()) ?? []
     let descriptor = payload.withUnsafeBytes { taskhost_exec_content($0.baseAddress, $0.count) }
     guard descriptor >= 0 else {
-      throw CommandFailure(description: "the payload cannot be passed on: \(String(cString: strerror(-descriptor)))", isTemporary: true)
+      throw StartFailure(description: "the payload cannot be passed on: \(String(cString: strerror(-descriptor)))", isTemporary: true)
     }
     return descriptor
   }
@@ -73,25 +71,15 @@ struct CommandRun {
     defer { buffer.deallocate() }
     var waits = [
       pollfd(fd: output, events: Int16(POLLIN), revents: 0), pollfd(fd: error, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: child.descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: run.functions.pointee.expiration_fd(run.task), events: Int16(POLLIN), revents: 0),
+      pollfd(fd: child.descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: -1, events: Int16(POLLIN), revents: 0),
     ]
-    var stop: StopReason?
-    var killTime: Int64?
+    var expiration = RunExpiration(of: run)
     var end: ChildProcess.End?
     while end == nil {
-      // Before the first wait too: a run that was stopped by force has no descriptor any more.
-      if stop == nil, run.functions.pointee.is_expired(run.task) != 0 {
-        stop = run.stopReason
-        waits[3].fd = -1
-        child.signal(SIGTERM)
-        killTime = Clock.now + Self.patience(in: run)
-      }
-      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
-      if let time = killTime, Clock.now >= time {
-        child.signal(SIGKILL)
-        killTime = nil
-      }
+      if expiration.takeBegin() { child.signal(SIGTERM) }
+      waits[3].fd = expiration.descriptor
+      _ = poll(&waits, nfds_t(waits.count), expiration.patience)
+      if expiration.takeEnd() { child.signal(SIGKILL) }
       for place in 0...1 where waits[place].fd >= 0 && waits[place].revents != 0 {
         if !read(waits[place].fd, place == 1, buffer, atMost: buffer.count) { waits[place].fd = -1 }
       }
@@ -101,13 +89,7 @@ struct CommandRun {
     child.reap()
     _ = read(output, false, buffer, atMost: Self.rest)
     _ = read(error, true, buffer, atMost: Self.rest)
-    return (end ?? .exited(0), stop)
-  }
-
-  /// Milliseconds from expiration until the process is killed: the grace, except for what it takes to report the end.
-  static func patience(in run: RunHandle) -> Int64 {
-    let grace = run.functions.pointee.grace_ms(run.task)
-    return max(0, grace - min(500, grace / 4))
+    return (end ?? .exited(0), expiration.reason)
   }
 
   private mutating func read(_ descriptor: Int32, _ isError: Bool, _ buffer: UnsafeMutableRawBufferPointer, atMost limit: Int) -> Bool {
@@ -146,24 +128,19 @@ extension ExitCodes {
   ///   - stop: Why the run was asked to stop; nil if it was not.
   ///   - lastLine: What the process wrote last.
   func outcome(of end: ChildProcess.End, stop: StopReason?, lastLine: String) -> RunVerdict {
-    let words: String
-    let result: TaskResult
-    switch end {
-    case .exited(let code):
+    let result: TaskResult =
+      switch end {
       // A program that is told to stop rarely says by its code whether it did its work.
-      result = stop != nil && code != 0 && !names(code) ? .retry() : self.result(of: code)
-      words = "exit code \(code)" + (Self.meaning(of: code).map { " (\($0))" } ?? "")
-    case .signalled(let signal):
-      result = .retry()
-      words = "\(SignalNames.name(of: signal)) ended it"
-    }
+      case .exited(let code): stop != nil && code != 0 && !names(code) ? .retry() : self.result(of: code)
+      case .signalled: .retry()
+      }
     switch result {
     case .success, .noop, .snooze: return RunVerdict(result: result, message: nil)
     case .retry, .failure: break
     }
     let why = stop.map { "stopped, because \($0.clause): " } ?? ""
     let line = lastLine.isEmpty ? "" : ": \(lastLine.prefix(500))"
-    return RunVerdict(result: result, message: why + words + line)
+    return RunVerdict(result: result, message: why + end.words + line)
   }
 }
 
@@ -184,9 +161,9 @@ extension StopReason {
 
 extension CommandSettings {
   /// The user that the command changes to; nil if there is none.
-  func account() throws(CommandFailure) -> Account? {
+  func account() throws(StartFailure) -> UserAccount? {
     guard let user else { return nil }
-    return try Account.named(user)
+    return try UserAccount.named(user)
   }
 
   /// The variables that describe a run; without a run, those of all runs.

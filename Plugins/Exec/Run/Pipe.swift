@@ -12,11 +12,23 @@ struct Pipe {
   }
 
   /// - Parameter ours: The end that stays in this process, which does not block.
-  init(_ ours: Ours) throws(CommandFailure) {
+  private init(_ ours: Ours) throws(StartFailure) {
     var ends: [Int32] = [-1, -1]
     let code = taskhost_exec_pipe(&ends, ours.rawValue)
-    guard code == 0 else { throw CommandFailure(description: "no pipe: \(String(cString: strerror(-code)))", isTemporary: true) }
+    guard code == 0 else { throw StartFailure(description: "no pipe: \(String(cString: strerror(-code)))", isTemporary: true) }
     (read, write) = (ends[0], ends[1])
+  }
+
+  /// Makes all, or none.
+  static func make(_ kinds: [Ours]) throws(StartFailure) -> [Pipe] {
+    var pipes: [Pipe] = []
+    do throws(StartFailure) {
+      for ours in kinds { pipes.append(try Pipe(ours)) }
+    } catch {
+      for pipe in pipes { pipe.close() }
+      throw error
+    }
+    return pipes
   }
 
   func close() {

@@ -62,7 +62,7 @@ int64_t taskhost_exec_write(int32_t descriptor, const void *bytes, size_t length
 /* A user of the machine; the texts are in the buffer of the call that found it. */
 typedef struct taskhost_exec_account {
   uint32_t user, group;
-  const char *name, *home, *shell;
+  const char *name, *home;
 } taskhost_exec_account;
 
 /* Looks up a user by name, or by `user` if name is NULL. 0; 1 if there is no such user; a negative errno. */
