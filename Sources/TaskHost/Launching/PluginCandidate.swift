@@ -4,7 +4,7 @@ import TaskModel
 
 /// A plugin file that may be launched: it was checked and copied, and its signature was examined.
 struct PluginCandidate: Sendable {
-  /// The path of the original, for messages.
+  /// The path of the original.
   let path: String
   /// SHA-256 of the content; for a manifest, of its content and its library's.
   let digest: [UInt8]
@@ -27,9 +27,12 @@ struct PluginCandidate: Sendable {
 
   var digestText: String { Hex.text(fileDigest ?? digest) }
 
+  /// What messages about it name: the file's path, or for a command, its table, because all commands have one file.
+  var place: String { command.map { CommandConfiguration.file(of: $0.rawValue) } ?? path }
+
   /// What identifiers are tied to: the file's name, or for a command, its table.
   var name: String {
-    if let command { return CommandConfiguration.file(of: command.rawValue) }
+    if command != nil { return place }
     return path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 }

@@ -88,15 +88,7 @@ struct PluginLaunching {
         result.registered.append(plugin)
       } catch {
         let identifier = candidate.flatMap { self.identifier(of: $0) }
-        // All commands have one file: its table says which is meant.
-        let refusal =
-          if let candidate, candidate.command != nil {
-            PluginRefusal(code: error.code, file: candidate.name, observed: error.observed, remedy: error.remedy)
-          } else {
-            error
-          }
-        result.refused.append(
-          RefusedPlugin(refusal: refusal, identifier: identifier, isTemporary: error.code == .launchTimeout))
+        result.refused.append(RefusedPlugin(refusal: error, identifier: identifier, isTemporary: error.code == .launchTimeout))
       }
     }
     return result
@@ -171,7 +163,7 @@ struct PluginLaunching {
         launch.registrations, launch, try self.worker(for: candidate, found, handlerLimit: handlerLimit(of: candidate)))
     } catch let failure as LaunchFailure {
       return .refused(
-        RefusedPlugin(refusal: failure.refusal(of: candidate.path), identifier: identifier, isTemporary: failure.isTemporary))
+        RefusedPlugin(refusal: failure.refusal(of: candidate.place), identifier: identifier, isTemporary: failure.isTemporary))
     } catch {
       return .refused(RefusedPlugin(refusal: Self.refusal(of: candidate, error), identifier: identifier))
     }
@@ -213,13 +205,13 @@ struct PluginLaunching {
       }
     }
     for registration in registrations {
-      if let refusal = candidate.signature.refusal(of: registration.identifier, file: candidate.path) {
+      if let refusal = candidate.signature.refusal(of: registration.identifier, file: candidate.place) {
         worker?.close()
         throw refusal
       }
     }
     guard let identifier = registrations.first?.identifier else {
-      throw LaunchFailure(step: .registration, observed: "it registered no handler").refusal(of: candidate.path)
+      throw LaunchFailure(step: .registration, observed: "it registered no handler").refusal(of: candidate.place)
     }
     let contracts = registrations.map { contract(for: $0) }
     let changes: [LaunchChange]
@@ -229,7 +221,7 @@ struct PluginLaunching {
       worker?.close()
       let plugin = try load(candidate, as: identifier, registering: registrations, loaded)
       (changes, isRepeatable) = (plugin.changes, !plugin.askedForRequests)
-      do { try check(changes, of: contracts.map(\.identifier)) } catch { throw error.refusal(of: candidate.path) }
+      do { try check(changes, of: contracts.map(\.identifier)) } catch { throw error.refusal(of: candidate.place) }
       placement = .thread(plugin)
     } else {
       if launch?.askedForRequests == true {
@@ -243,7 +235,7 @@ struct PluginLaunching {
       }
       do { try check(changes, of: contracts.map(\.identifier)) } catch {
         settled.close()
-        throw error.refusal(of: candidate.path)
+        throw error.refusal(of: candidate.place)
       }
       settled.adopt(registrations, contracts: contracts)
       placement = .process(settled)
@@ -266,7 +258,7 @@ struct PluginLaunching {
       worker?.close()
       throw LaunchFailure(
         step: .registration, observed: "its registration was refused: it registered something else when it was told what is pending"
-      ).refusal(of: candidate.path)
+      ).refusal(of: candidate.place)
     }
   }
 
@@ -293,7 +285,7 @@ struct PluginLaunching {
 
   private static func refusal(of candidate: PluginCandidate, _ error: any Error) -> PluginRefusal {
     PluginRefusal(
-      code: .launchFailed, file: candidate.path, observed: (error as? HostFailure)?.message ?? "\(error)",
+      code: .launchFailed, file: candidate.place, observed: (error as? HostFailure)?.message ?? "\(error)",
       remedy: "Correct that and launch again.")
   }
 
@@ -313,7 +305,7 @@ struct PluginLaunching {
           step: .registration, observed: "its registration was refused: it registered something else in the host than in a worker before")
       }
       return plugin
-    } catch { throw error.refusal(of: candidate.path) }
+    } catch { throw error.refusal(of: candidate.place) }
   }
 
   private func order(
@@ -343,7 +335,7 @@ struct PluginLaunching {
         isForThread(registrations)
       else { continue }
       let isCertain = registrations.allSatisfy { registration in
-        claims[registration.identifier] == 1 && candidate.signature.refusal(of: registration.identifier, file: candidate.path) == nil
+        claims[registration.identifier] == 1 && candidate.signature.refusal(of: registration.identifier, file: candidate.place) == nil
           && (try? registry.check(registration.identifier, for: candidate.name, isProvisional: false)) != nil
       }
       if isCertain { orders.append((place, order(candidate, first.identifier, registrations))) }
