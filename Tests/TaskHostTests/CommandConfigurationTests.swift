@@ -3,15 +3,6 @@ import Testing
 @testable import TaskHost
 
 @Suite("Commands of a configuration") struct CommandConfigurationTests {
-  private func problems(_ text: String) -> [String] {
-    do throws(ConfigurationError) {
-      _ = try HostConfiguration.parse(text, file: "taskhost.toml")
-      return []
-    } catch {
-      return error.description.split(separator: "\n").map(String.init)
-    }
-  }
-
   @Test(
     "what cannot work is named at its place",
     arguments: [

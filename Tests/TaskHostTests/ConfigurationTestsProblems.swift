@@ -3,16 +3,6 @@ import Testing
 @testable import TaskHost
 
 @Suite("Problems of a configuration") struct ConfigurationProblemTests {
-  /// The lines of the error that reading `text` gives; empty if there is none.
-  private func problems(_ text: String) -> [String] {
-    do throws(ConfigurationError) {
-      _ = try HostConfiguration.parse(text, file: "taskhost.toml")
-      return []
-    } catch {
-      return error.description.split(separator: "\n").map(String.init)
-    }
-  }
-
   @Test("an unknown key is an error with its place and the nearest known name")
   func unknown() {
     #expect(
