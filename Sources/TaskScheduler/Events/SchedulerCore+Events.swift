@@ -61,7 +61,11 @@ extension SchedulerCore {
   }
 
   /// Handles an event that the host raises, if a request waits for it.
-  func raise(_ event: String, _ transaction: any StoreTransaction, now: WallTime) throws {
+  ///
+  /// - Parameter event: Its name, which is not made if nothing waits: each run that ends raises one.
+  func raise(_ event: @autoclosure () -> String, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard !awaitedHostEvents.isEmpty else { return }
+    let event = event()
     guard awaitedHostEvents.contains(event) else { return }
     _ = try notify(event, payload: nil, transaction, now: now)
   }
