@@ -40,7 +40,7 @@ struct TransferTask: BackgroundTask {
     try task.setOutput(run.report.json(of: batch))
     task.setMessage(summary)
     if task.isExpired, run.report.count(.waiting) > 0 {
-      // A run that got nowhere costs an attempt, else a server that never answers would be asked for ever.
+      // A run that moved no byte costs an attempt. Otherwise the plugin would ask a server that never answers for ever.
       return run.hasProgressed ? .snooze() : .retry()
     }
     guard run.report.count(.waiting) == 0 else { throw TaskFailure.temporary(summary, retryAfter: run.retryAfter) }
