@@ -30,6 +30,7 @@ enum HostTable {
     table.extension = { id in
       guard let id else { return nil }
       if strcmp(id, TASKHOST_EXTENSION_REQUESTS) == 0 { return UnsafeRawPointer(RequestsTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_REQUESTS_2) == 0 { return UnsafeRawPointer(RequestsTable2.shared) }
       if strcmp(id, TASKHOST_EXTENSION_OPEN_FILES) == 0 { return UnsafeRawPointer(OpenFilesTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_RECORDS) == 0 { return UnsafeRawPointer(RecordsTable.shared) }
       return nil

@@ -43,6 +43,11 @@ extension HostConfiguration {
     Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.maySubmit) })
   }
 
+  /// The events that each plugin may raise besides those named after it.
+  func mayNotify() -> [TaskIdentifier: [EventPattern]] {
+    Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.mayNotify) })
+  }
+
   /// The requests of `schedule` lines.
   func schedules() throws(HostFailure) -> [TaskIdentifier: ScheduledRequest] {
     var requests: [TaskIdentifier: ScheduledRequest] = [:]

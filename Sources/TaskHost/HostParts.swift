@@ -43,7 +43,7 @@ struct HostParts: Sendable {
     }
     let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
     services = PluginServices(
-      scheduler, store: store, clock: clock, submissionRules: rules,
+      scheduler, store: store, clock: clock, submissionRules: rules, eventRules: EventRules(others: configuration.mayNotify()),
       entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
       mayBeEntitled: { readable.contain($0) })
     begunRuns = try BegunRuns(directory.begunRuns)

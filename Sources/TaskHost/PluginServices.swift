@@ -13,6 +13,7 @@ final class PluginServices: WorkerServices {
   private let store: any RequestStore
   private let clock: any HostClock
   private let submissionRules: SubmissionRules
+  private let eventRules: EventRules
   private let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths
   private let mayBeEntitled: @Sendable (String) -> Bool
   private let desk = OpenFileDesk()
@@ -24,7 +25,7 @@ final class PluginServices: WorkerServices {
   ///   - entitledPaths: The paths that the identifier's plugin may use.
   ///   - mayBeEntitled: Whether a launch would accept an entitlement to read an absolute path.
   init(
-    _ scheduler: Scheduler, store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules,
+    _ scheduler: Scheduler, store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules, eventRules: EventRules,
     entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
   ) {
     self.scheduler = scheduler
@@ -33,6 +34,7 @@ final class PluginServices: WorkerServices {
     self.store = store
     self.clock = clock
     self.submissionRules = submissionRules
+    self.eventRules = eventRules
   }
 
   /// Adds launched plugins, each as the identifiers it registered.
@@ -78,6 +80,11 @@ final class PluginServices: WorkerServices {
       }
       scheduler.cancelPending(of: identifier.map { [$0] } ?? own, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .count($0) }))
+      }
+    case .notify(_, let event, let payload):
+      try eventRules.check(event, from: run.identifier, own: own)
+      scheduler.notify(event, payload: payload, from: run.run, of: run.request) { result in
+        completion(CallAnswer(result.map { .count($0.waiting) }))
       }
     case .openFiles(_, let directory, let files):
       let paths = own.map(entitledPaths).reduce(EntitledPaths(read: [], write: [])) { $0.union($1) }

@@ -12,7 +12,7 @@ public enum CallAnswer: Sendable, Hashable {
   case submission(Submission)
   /// A page of pending requests.
   case pending(PendingPage)
-  /// The number of changed requests, at least 0.
+  /// A number of requests, at least 0.
   case count(Int)
   /// The reason why the call failed.
   case failure(CallFailure)

@@ -50,6 +50,12 @@ extension CallingServices {
   }
 
   /// As the protocol says.
+  public func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int {
+    guard case .count(let count) = try ask(.notify(run.run, event: event, payload: payload), for: run) else { throw .misunderstood }
+    return count
+  }
+
+  /// As the protocol says.
   public func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
     guard let answers = try bytes(.openFiles(run.run, in: directory, files), run) else { throw .misunderstood }
     return try FileUse.decoding(answers, of: files.count)

@@ -57,6 +57,11 @@ extension WorkerCall: WireValue {
       writer.write(run)
       writer.text(directory)
       writer.list(files)
+    case .notify(let run, let event, let payload):
+      writer.byte(15)
+      writer.write(run)
+      writer.text(event)
+      writer.optional(payload) { $0.blob($1) }
     }
   }
 
@@ -79,6 +84,12 @@ extension WorkerCall: WireValue {
     case 12: self = .pending(try Self.run(&reader), after: try reader.optional(RequestID.self, "the last of a page"))
     case 13: self = .cancelPending(try Self.run(&reader), of: try reader.optional(TaskIdentifier.self, "identifier"))
     case 14: self = .openFiles(try Self.run(&reader), in: try Self.directory(&reader), try Self.files(&reader))
+    case 15:
+      self = .notify(
+        try Self.run(&reader), event: try reader.text("event", atLeast: 1, atMost: Limits.keyBytes),
+        payload: try reader.optional("payload") { (reader) throws(LinkError) in
+          try reader.blob("payload", atMost: Limits.payloadBytes)
+        })
     case let code: throw .malformed(what: "call \(code) is not defined")
     }
   }

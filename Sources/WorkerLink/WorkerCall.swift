@@ -34,6 +34,9 @@ public enum WorkerCall: Sendable, Hashable {
   case pending(RunID, after: RequestID?)
   /// Cancels the pending requests of one or all (nil) identifiers of the run's plugin. Answered with `count` once it is durable, or `failure`.
   case cancelPending(RunID, of: TaskIdentifier?)
+  /// Raises an event for the run's plugin: a name of 1 to ``TaskModel/Limits/keyBytes`` bytes, and a payload for the runs that it wakes, nil
+  /// for their own. Answered with `count`, the requests that wait for it, once it is durable, or `failure`.
+  case notify(RunID, event: String, payload: [UInt8]?)
   /// Are these files below an absolute path open? At most ``TaskModel/Limits/openFiles``, with ``TaskModel/Limits/openFilePathBytes`` of
   /// paths. Answered with `bytes`, one ``TaskModel/FileUse`` for each, or `failure`.
   case openFiles(RunID, in: String, [FileQuestion])

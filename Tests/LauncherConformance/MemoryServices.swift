@@ -13,6 +13,7 @@ public final class MemoryServices: RunServices, WorkerServices {
     var pending: [PendingRequest] = []
     var pagesLeft = Int.max
     var cancelled: [TaskIdentifier?] = []
+    var events: [(name: String, payload: [UInt8]?)] = []
     var asked: [(directory: String, files: [FileQuestion])] = []
   }
 
@@ -85,6 +86,17 @@ public final class MemoryServices: RunServices, WorkerServices {
     }
   }
 
+  /// The events that were raised.
+  public var events: [(name: String, payload: [UInt8]?)] { state.withLock { $0.events } }
+
+  /// Keeps the event; answers with the number of events so far.
+  public func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int {
+    state.withLock { state in
+      state.events.append((event, payload))
+      return state.events.count
+    }
+  }
+
   /// The files that were asked about, and where.
   public var askedFiles: [(directory: String, files: [FileQuestion])] { state.withLock { $0.asked } }
 
@@ -110,6 +122,7 @@ public final class MemoryServices: RunServices, WorkerServices {
       case .cancel(_, let request): try cancel(request, for: run)
       case .pending(_, let request): return .pending(try pendingRequests(after: request, for: run))
       case .cancelPending(_, let identifier): return .count(try cancelPending(of: identifier, for: run))
+      case .notify(_, let event, let payload): return .count(try notify(event, payload: payload, for: run))
       case .openFiles(_, let directory, let files): return .bytes(try openFiles(files, in: directory, for: run).map(\.rawValue))
       case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw CallFailure(.internal, "that is no call of a run")
       }

@@ -83,6 +83,7 @@ import Testing
     #expect(plugin.schedule == RepeatRule(every: .seconds(21_600)))
     #expect(plugin.requires == [.network, .batteryNotLow])
     #expect(plugin.maySubmit.map(\.description) == ["com.vendor.*"])
+    #expect(plugin.mayNotify.map(\.description) == ["signed-in", "com.vendor.*"])
     #expect(plugin.environment == ["OAUTH_CLIENT_SECRET"])
     #expect(plugin.limits == .init(memory: 1_000_000_000, processes: 3, descriptors: 64))
     #expect(plugin.entitlements == .init(read: ["/etc/taskhost/data"], write: ["/srv"], network: .ports([443, 8443]), exec: true))
@@ -185,6 +186,7 @@ import Testing
     schedule = "every 6h"
     requires = ["network", "battery_not_low", "network"]
     may_submit = ["com.vendor.*"]
+    may_notify = ["signed-in", "com.vendor.*"]
     environment = ["OAUTH_CLIENT_SECRET"]
     limits = { memory = "1GB", processes = 3, descriptors = 64 }
     [plugin."org.taskhost.token-refresh".entitlements]

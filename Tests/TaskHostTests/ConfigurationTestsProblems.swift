@@ -141,6 +141,8 @@ import Testing
       ("rate_limit = \"often\"", "1:1: rate_limit: "), ("[plugin.a]\nquota = \"1d\"", "2:1: plugin.a.quota: "),
       ("[conditions]\nbattery_low = 30", "1:2: battery_low = 30.0 is above battery_ok = 20.0"),
       ("[plugin.a]\nenvironment = [\"A=1\"]", "2:16: plugin.a.environment[0]: \"A=1\" is no name"),
+      ("[plugin.a]\nmay_notify = [\"host:*\"]", "2:15: plugin.a.may_notify[0]: events that begin with host:, condition: or task: are"),
+      ("[plugin.a]\nmay_notify = [\"\"]", "2:15: plugin.a.may_notify[0]: an event name has 1 to 256 bytes"),
       ("[plugin.a.limits]\nmemory = \"1MB\"", "2:1: plugin.a.limits.memory: 1000000 bytes are not in 16MiB to 16TiB"),
       ("[plugin.a.limits]\nmemory = \"9999999999GiB\"", "2:1: plugin.a.limits.memory: the size \"9999999999GiB\" is too large"),
       ("[plugin.a.limits]\nmemory = 1.5", "2:1: plugin.a.limits.memory: expected a size"),

@@ -219,8 +219,9 @@ import WorkerLink
   @Test("another version is named")
   func version() {
     var bytes = HostMessage.shutdown.encode().bytes
-    bytes[1] = 9
-    #expect(throws: LinkError.version(found: 9)) { try HostMessage(decoding: ReceivedMessage(bytes: bytes)) }
+    let other = UInt8(LinkFormat.version + 1)
+    bytes[1] = other
+    #expect(throws: LinkError.version(found: other)) { try HostMessage(decoding: ReceivedMessage(bytes: bytes)) }
   }
 
   @Test(

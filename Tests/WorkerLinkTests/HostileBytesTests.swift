@@ -70,6 +70,21 @@ import WorkerLink
     #expect(Decoding(Array(beginning) + [UInt8(text.utf8.count)] + Array(text.utf8)).isRefused)
   }
 
+  @Test("an event without a name, or with one that is too long, is refused", arguments: [0, 257, 70_000])
+  func events(_ length: Int) {
+    let call = WorkerMessage.call(number: 0, .notify(Samples.run, event: String(repeating: "e", count: length), payload: nil))
+    #expect(Decoding(call.encode().bytes).isRefused)
+  }
+
+  @Test("a payload of an event that is too long is refused")
+  func eventPayload() {
+    func call(_ length: Int) -> Decoding {
+      Decoding(WorkerMessage.call(number: 0, .notify(Samples.run, event: "e", payload: Array(repeating: 1, count: length))).encode().bytes)
+    }
+    #expect(!call(Limits.payloadBytes).isRefused)
+    #expect(call(Limits.payloadBytes + 1).isRefused)
+  }
+
   @Test("an id with bits that no id has is refused", arguments: [(10, 0x10), (18, 0x40)] as [(Int, UInt8)])
   func ids(_ offset: Int, _ bit: UInt8) {
     var bytes = HostMessage.expire(Samples.otherRun, .budget).encode().bytes

@@ -161,7 +161,8 @@ enum Samples {
     .setCheckpoint(run, [1]), .submit(run, requests[2]), .cancel(run, request),
     .launchPending([], after: nil), .launchPending([identifier, longIdentifier], after: request), .pending(run, after: nil),
     .pending(run, after: request), .cancelPending(run, of: nil), .cancelPending(run, of: longIdentifier),
-    .openFiles(run, in: "/var/log", []),
+    .notify(run, event: "e", payload: nil), .notify(run, event: String(repeating: "é", count: Limits.keyBytes / 2), payload: []),
+    .notify(run, event: "org.example.refresh.done", payload: [0, 255]), .openFiles(run, in: "/var/log", []),
     .openFiles(
       run, in: "/ü", [FileQuestion(device: 0, inode: .max, path: [0xFF, 0x2F]), FileQuestion(device: .max, inode: 1, path: [1])]),
   ]

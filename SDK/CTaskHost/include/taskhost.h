@@ -99,7 +99,7 @@ enum {
   TASKHOST_EINVAL = -1,       /* an argument is malformed: NULL, out of range, a bad struct_size, unknown bits */
   TASKHOST_ELAUNCHED = -2,    /* launch is over: nothing can be registered any more, from any thread */
   TASKHOST_EEXISTS = -3,      /* the identifier belongs to another plugin, or already has a handler */
-  TASKHOST_ENOTPERMITTED = -4, /* not in permitted_identifiers, or not in may_submit */
+  TASKHOST_ENOTPERMITTED = -4, /* not in permitted_identifiers, may_submit or may_notify */
   TASKHOST_ESTALE = -5,       /* the run is over, or never was */
   TASKHOST_EEXPIRED = -6,     /* the run has expired */
   TASKHOST_ETOOBIG = -7,      /* over a limit in bytes; with a length argument: *length is what it needs */
@@ -438,7 +438,7 @@ typedef struct taskhost_api {
   const char *(*last_error)(void);
   /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
    * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS,
-   * TASKHOST_EXTENSION_OPEN_FILES and TASKHOST_EXTENSION_RECORDS. */
+   * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES and TASKHOST_EXTENSION_RECORDS. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 
@@ -498,6 +498,28 @@ typedef struct taskhost_requests {
    * ENOTPERMITTED: not registered (yet). ELIMIT: more than 1,000 submissions and cancellations. */
   taskhost_status (*launch_cancel)(taskhost_launch launch, const char *identifier);
 } taskhost_requests;
+
+/* ---- extension org.taskhost.requests/2: requests in full, and events ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_requests_2 *. */
+#define TASKHOST_EXTENSION_REQUESTS_2 "org.taskhost.requests/2"
+
+/* What a run can do beside org.taskhost.requests/1, which stays as it is.
+ * Every function can also return EINVAL, ESTALE and EUNAVAILABLE. */
+typedef struct taskhost_requests_2 {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Raises an event: the requests that wait for it become due, as after `taskhost notify`. `payload`, at most 65,536 bytes
+   * (ETOOBIG), replaces the payload of the runs that it wakes; NULL, 0: each keeps its own. *waiting (may be NULL): how many
+   * requests wait for the event; 0: nothing happened. A plugin may raise events named IDENTIFIER or IDENTIFIER.SOMETHING,
+   * with an identifier of its own, and those of its may_notify. ENOTPERMITTED: any other, and the host's own (task:,
+   * condition:, host:). Durable when it returns. */
+  taskhost_status (*notify_event)(
+      taskhost_task task, const char *event, const void *payload, size_t payload_length, uint64_t *waiting);
+} taskhost_requests_2;
 
 /* ---- extension org.taskhost.open-files/1: who has a file open ---- */
 
@@ -675,6 +697,7 @@ TASKHOST_STATIC_ASSERT(sizeof(taskhost_api) == 248, "taskhost_api has no padding
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_pending_request) == 64, "taskhost_pending_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_pending_request, identifier) == 32, "taskhost_pending_request.identifier");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests) == 48, "taskhost_requests has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests_2) == 16, "taskhost_requests_2 has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_file) == 24, "taskhost_file has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no padding");

@@ -80,6 +80,16 @@ extension HostCore: RunServices {
     }
   }
 
+  func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int {
+    try serve(.notify, run) { (state) throws(CallFailure) in
+      try EventRules(others: [run.identifier: events]).check(event, from: run.identifier, own: state.plugin.identifiers)
+      let receipt = try changing { () throws(RequestRefusal) in try scheduler.notify(event, payload: payload, from: run) }
+      state.report.events.append(RaisedEvent(name: event, payload: payload))
+      changed(state)
+      return receipt.waiting
+    }
+  }
+
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
     throw CallFailure(.unsupported, "a test host does not look for open files")
   }

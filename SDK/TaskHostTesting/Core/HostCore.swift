@@ -22,6 +22,8 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   let plugins: [HostedPlugin]
   /// What plugins may submit to besides their own identifiers.
   let others: [IdentifierPattern]
+  /// What plugins may raise besides the events named after them.
+  let events: [EventPattern]
   var payloads = TypedPayloads([])
 
   // The clock.
@@ -55,6 +57,7 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
     self.dataDirectory = dataDirectory
     self.plugins = plugins.map(HostedPlugin.init)
     others = options.maySubmit.compactMap { try? IdentifierPattern($0) }
+    events = options.mayNotify.compactMap { try? EventPattern($0) }
     table = try Self.makeTable()
     conditions = TaskModel.Conditions(rawValue: options.conditions.rawValue)
     clock = VirtualClock(start: options.startTime)

@@ -22,9 +22,11 @@ public struct HostCall: OptionSet, Sendable, Hashable {
   public static let cancel = HostCall(rawValue: 32)
   /// Listing the pending requests.
   public static let list = HostCall(rawValue: 64)
+  /// Raising an event.
+  public static let notify = HostCall(rawValue: 128)
 
   /// The calls that need disk space, and fail when there is none.
-  public static let writes: HostCall = [.stateSet, .checkpointSet, .submit, .cancel]
+  public static let writes: HostCall = [.stateSet, .checkpointSet, .submit, .cancel, .notify]
   /// The calls that reach the store.
   public static let all: HostCall = [.stateGet, .checkpointGet, .list, .writes]
 }

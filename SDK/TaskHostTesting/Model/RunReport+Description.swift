@@ -15,6 +15,7 @@ extension RunReport: CustomStringConvertible {
     if let last = checkpoints.last { lines.append("  checkpoint: \(last.shown) (\(checkpoints.count) written)") }
     for submission in submissions { lines.append("  submitted: \(submission)") }
     if !cancellations.isEmpty { lines.append("  cancelled: \(cancellations.joined(separator: ", "))") }
+    for event in events { lines.append("  raised: \(event)") }
     if !missedInterruptions.isEmpty { lines.append("  never came: \(missedInterruptions.map(\.description).joined(separator: ", "))") }
     let shownLines = 20
     if log.count > shownLines { lines.append("  log: \(log.count - shownLines) lines, then") }

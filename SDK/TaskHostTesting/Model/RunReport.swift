@@ -38,6 +38,8 @@ public struct RunReport: Sendable {
   public internal(set) var submissions: [SubmittedRequest] = []
   /// The ids of the requests that the run cancelled, by `cancel` or through the extension.
   public internal(set) var cancellations: [String] = []
+  /// The events that the run raised, in order.
+  public internal(set) var events: [RaisedEvent] = []
   /// The planned interruptions that had not happened when the run ended. A test that relies on an interruption should expect none here.
   public internal(set) var missedInterruptions: [Interruption] = []
 

@@ -14,6 +14,8 @@ public struct TestHostOptions: Sendable {
   public var stallLimit = Duration.seconds(60)
   /// Identifiers that plugins may submit to besides their own; a final `*` is a wildcard. Default: none.
   public var maySubmit: [String] = []
+  /// Events that plugins may raise besides those named after them; a final `*` is a wildcard. Default: none.
+  public var mayNotify: [String] = []
   /// Identifiers that plugins may register; a final `*` is a wildcard. Default `nil`: any.
   public var permittedIdentifiers: [String]?
   /// The number of attempts of a request. Default: 5.

@@ -79,6 +79,11 @@ final class ScriptedServices: RunServices {
     return 0
   }
 
+  func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int {
+    if let failure = countSubmission() { throw failure }
+    return 0
+  }
+
   /// During a check, no file counts as open.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
     files.map { _ in .notOpen }

@@ -6,6 +6,7 @@ import PluginRuntime
 // reason: each is written once, before the plugin is loaded
 nonisolated(unsafe) private var realTable = taskhost_api()
 nonisolated(unsafe) private var realRequests = taskhost_requests()
+nonisolated(unsafe) private var realRequests2 = taskhost_requests_2()
 nonisolated(unsafe) private var realRecords = taskhost_records()
 private let defect = taskhost_status(TASKHOST_EINTERNAL)
 
@@ -44,15 +45,16 @@ enum WatchedTable {
   static func install() -> Bool {
     guard let table = ContractTable.shared,
       let requests = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self),
+      let requests2 = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS_2)?.assumingMemoryBound(to: taskhost_requests_2.self),
       let records = table.pointee.extension?(TASKHOST_EXTENSION_RECORDS)?.assumingMemoryBound(to: taskhost_records.self)
     else { return false }
-    (realTable, realRequests, realRecords) = (table.pointee, requests.pointee, records.pointee)
+    (realTable, realRequests, realRequests2, realRecords) = (table.pointee, requests.pointee, requests2.pointee, records.pointee)
     return change(table) { table in
       watchLaunch(&table)
       watchNumbers(&table)
       watchRun(&table)
       watchDurable(&table)
-    } && change(requests, watchRequests) && change(records, watchRecords)
+    } && change(requests, watchRequests) && change(requests2, watchRequests2) && change(records, watchRecords)
   }
 
   private static func change<Table>(_ shared: UnsafePointer<Table>, _ body: (inout Table) -> Void) -> Bool {
@@ -150,6 +152,12 @@ enum WatchedTable {
     table.cancel_all = { task, count in noted("cancel_all", task, realRequests.cancel_all?(task, count) ?? defect) }
     table.launch_list = { launch, visit, context in noted("launch_list", nil, realRequests.launch_list?(launch, visit, context) ?? defect) }
     table.launch_cancel = { launch, identifier in noted("launch_cancel", nil, realRequests.launch_cancel?(launch, identifier) ?? defect) }
+  }
+
+  private static func watchRequests2(_ table: inout taskhost_requests_2) {
+    table.notify_event = { task, event, payload, length, waiting in
+      noted("notify_event", task, realRequests2.notify_event?(task, event, payload, length, waiting) ?? defect)
+    }
   }
 
   private static func watchRecords(_ table: inout taskhost_records) {

@@ -13,6 +13,7 @@ extension PluginConfiguration {
       TOMLField("max_concurrent_runs", optional: \.maxConcurrentRuns, .integer(1...10_000)),
       TOMLField("minimum_interval", optional: \.scheduling.minimumInterval, .duration(.seconds(1) ... .days(366))),
       TOMLField("may_submit", \.maySubmit, .list(.pattern)),
+      TOMLField("may_notify", \.mayNotify, .list(.event)),
       TOMLField("environment", \.environment, .list(.variableName)),
       TOMLField("limits", \.limits, table: Limits.fields),
       TOMLField("entitlements", \.entitlements, table: Entitlements.fields),

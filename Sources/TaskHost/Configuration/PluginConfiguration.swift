@@ -45,6 +45,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `may_submit`: identifiers of others that its runs may submit to.
   public var maySubmit: [IdentifierPattern] = []
 
+  /// `may_notify`: events that its runs may raise besides those named after it.
+  public var mayNotify: [EventPattern] = []
+
   /// `environment`: names of the host's environment variables that its worker gets.
   public var environment: [String] = []
 

@@ -20,6 +20,11 @@ public protocol RunServices: Sendable {
   ///
   /// - Returns: The number of cancelled requests.
   func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int
+  /// Raises an event on behalf of the run's plugin. Durable when it returns.
+  ///
+  /// - Parameter payload: Replaces the payload of the runs that it wakes; nil keeps each request's own.
+  /// - Returns: The number of requests that wait for it.
+  func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int
   /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin must
   /// be entitled to it.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]

@@ -18,6 +18,17 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
 
+  /// Delivers an event on behalf of a run, which must still be its request's current run, or have expired with its grace not over.
+  public func notify(
+    _ event: String, payload: [UInt8]?, from run: RunID, of parent: RequestID,
+    completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run, of: parent, transaction)
+      return try core.notify(event, payload: payload, transaction, now: now)
+    }
+  }
+
   /// Delivers one of the ``HostEvents``. Without a request that waits for it, nothing happens and nothing is counted.
   public func raise(_ event: String) {
     write({ _ in }) { core, transaction, now in try core.raise(event, transaction, now: now) }

@@ -100,9 +100,12 @@ package final class SteppedScheduler {
     }
   }
 
-  /// Delivers an event.
-  package func notify(_ event: String, payload: [UInt8]?) throws(RequestRefusal) -> EventReceipt {
-    try change { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
+  /// Delivers an event. A given run must still be allowed to.
+  package func notify(_ event: String, payload: [UInt8]?, from run: RunReference? = nil) throws(RequestRefusal) -> EventReceipt {
+    try change { core, transaction, now in
+      if let run { try core.checkMaySubmit(run.run, of: run.request, transaction) }
+      return try core.notify(event, payload: payload, transaction, now: now)
+    }
   }
 
   /// Writes a value of a plugin's state. A given run must still be its request's current run.

@@ -1,8 +1,8 @@
 /*
- * The extension org.taskhost.requests/1, with two identifiers: what the first one's runs are shown becomes their output, a line each.
+ * The extensions org.taskhost.requests/1 and /2, with two identifiers: what the first one's runs are shown becomes their output, a line each.
  *
  * Payload: "list"; "count"; "broken", where the host fails on its second page; "nested", with a visitor that calls the host back;
- * "cancel"; "thread", from another thread.
+ * "cancel"; "thread", from another thread; "notify".
  *
  * -DAT_LAUNCH: lists and cancels while launching, and checks every answer; what it is shown goes to the log.
  */
@@ -12,6 +12,7 @@
 #define SECOND "test.runtime.requests.second"
 
 static const taskhost_requests *requests;
+static const taskhost_requests_2 *more;
 static taskhost_launch kept;
 
 typedef struct {
@@ -60,6 +61,7 @@ static taskhost_result refusals(taskhost_task task, gathered *all) {
     CHECK(requests->list(wrong[index], gather, all) == TASKHOST_ESTALE && strlen(api->last_error()) > 0);
     CHECK(requests->cancel_identifier(wrong[index], FIRST, &count) == TASKHOST_ESTALE);
     CHECK(requests->cancel_all(wrong[index], &count) == TASKHOST_ESTALE);
+    CHECK(more->notify_event(wrong[index], FIRST, NULL, 0, &count) == TASKHOST_ESTALE);
     CHECK(requests->launch_list(wrong[index], gather, all) == TASKHOST_ELAUNCHED);
     CHECK(requests->launch_cancel(wrong[index], NULL) == TASKHOST_ELAUNCHED);
   }
@@ -68,10 +70,22 @@ static taskhost_result refusals(taskhost_task task, gathered *all) {
   CHECK(requests->cancel_identifier(task, "", &count) == TASKHOST_EINVAL);
   CHECK(requests->cancel_identifier(task, "no identifier", &count) == TASKHOST_EINVAL);
   CHECK(requests->cancel_identifier(task, "test.other", &count) == TASKHOST_ENOTPERMITTED);
+  char endless[300];
+  memset(endless, 'x', sizeof endless);
+  CHECK(more->notify_event(task, NULL, NULL, 0, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, "", NULL, 0, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, "a\n", NULL, 0, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, "\xff", NULL, 0, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, "file:/x", NULL, 0, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, endless, NULL, 0, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, FIRST, NULL, 1, &count) == TASKHOST_EINVAL);
+  CHECK(more->notify_event(task, FIRST, endless, 65537, &count) == TASKHOST_ETOOBIG);
+  CHECK(more->notify_event(task, FIRST, endless, SIZE_MAX, &count) == TASKHOST_ETOOBIG);
   CHECK(count == 77 && all->count == 0);
   CHECK(api->extension(NULL) == NULL && api->extension("") == NULL && api->extension("org.taskhost.requests/10") == NULL);
   CHECK(api->extension(TASKHOST_EXTENSION_REQUESTS) == requests);
   CHECK(requests->struct_size == sizeof *requests && requests->reserved == 0);
+  CHECK(api->extension(TASKHOST_EXTENSION_REQUESTS_2) == more && more->struct_size == sizeof *more && more->reserved == 0);
   return TASKHOST_SUCCESS;
 }
 
@@ -100,6 +114,11 @@ static taskhost_result handle(taskhost_task task, void *context) {
   } else if (!strcmp(step, "cancel")) {
     CHECK(requests->cancel_identifier(task, FIRST, &count) == TASKHOST_OK);
     CHECK(requests->cancel_all(task, NULL) == TASKHOST_OK);
+    snprintf(all.text, sizeof all.text, "%llu", (unsigned long long)count);
+  } else if (!strcmp(step, "notify")) {
+    CHECK(more->notify_event(task, FIRST ".a", NULL, 0, NULL) == TASKHOST_OK);
+    CHECK(more->notify_event(task, FIRST ".b", "", 0, &count) == TASKHOST_OK && count == 2);
+    CHECK(more->notify_event(task, FIRST, "\0x", 2, &count) == TASKHOST_OK);
     snprintf(all.text, sizeof all.text, "%llu", (unsigned long long)count);
   } else {
     return refusals(task, &all);
@@ -159,7 +178,8 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table
   api = table;
   kept = launch;
   requests = api->extension(TASKHOST_EXTENSION_REQUESTS);
-  if (!requests) return TASKHOST_EUNSUPPORTED;
+  more = api->extension(TASKHOST_EXTENSION_REQUESTS_2);
+  if (!requests || !more) return TASKHOST_EUNSUPPORTED;
   taskhost_registration registration = {.struct_size = sizeof registration, .kind = TASKHOST_REFRESH, .identifier = FIRST,
     .handler = handle};
 #ifdef AT_LAUNCH

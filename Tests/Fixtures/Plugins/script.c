@@ -18,6 +18,7 @@
  *   snooze-times N          SNOOZE while fewer than N runs of the request have; counts them in the checkpoint
  *   state-set K V, state-get K, checkpoint-set V, checkpoint-get
  *   submit IDENTIFIER PAYLOAD, submit-bytes COUNT, output-bytes COUNT
+ *   notify EVENT [PAYLOAD]  raises an event
  *   late                    registers again, from the run and from another thread
  *   leave FIFO FIFO         leaves a thread behind, which waits for the first FIFO, calls the host, and writes what it was told to the second
  *
@@ -59,6 +60,7 @@
 
 static const taskhost_api *api;
 static const taskhost_records *records;
+static const taskhost_requests_2 *requests;
 static taskhost_launch launch_handle;
 static taskhost_registration registration;
 
@@ -292,6 +294,13 @@ static void step(run *self, char *text) {
       free(bytes);
     }
   }
+  else if (IS("notify")) {
+    uint64_t waiting = 0;
+    taskhost_status status = TASKHOST_EUNSUPPORTED;
+    if (requests) status = requests->notify_event(task, first, *all_rest ? all_rest : NULL, strlen(all_rest), &waiting);
+    fact(self, "notify", "%d", status);
+    if (status == TASKHOST_OK) fact(self, "waiting", "%" PRIu64, waiting);
+  }
   else if (IS("late")) {
     taskhost_status here = 0, there = 0;
     pthread_t thread;
@@ -350,6 +359,7 @@ TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSIO
 TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table, taskhost_launch launch) {
   api = table;
   records = api->extension(TASKHOST_EXTENSION_RECORDS);
+  requests = api->extension(TASKHOST_EXTENSION_REQUESTS_2);
   launch_handle = launch;
 #ifdef LAUNCH_MS
   poll(NULL, 0, LAUNCH_MS);

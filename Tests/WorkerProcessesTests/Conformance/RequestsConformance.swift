@@ -96,12 +96,21 @@ import Testing
     #expect(bench.services.cancelled == [Self.first, nil])
   }
 
+  @Test("an event reaches the host, and the number of requests that wait for it the plugin", arguments: Isolation.allCases)
+  func notify(_ isolation: Isolation) async throws {
+    let bench = try Bench(isolation)
+    #expect(try await output(bench, "notify") == "3")
+    #expect(bench.services.events.map(\.name) == ["\(Self.first).a", "\(Self.first).b", "\(Self.first)"])
+    #expect(bench.services.events.map(\.payload) == [nil, [], [0, 0x78]])
+  }
+
   @Test("handles that name no run, malformed arguments and unknown extensions are refused", arguments: Isolation.allCases)
   func refusals(_ isolation: Isolation) async throws {
     let bench = try Bench(isolation)
     bench.services.setPending([Self.pending(1)])
     #expect(try await output(bench, "refusals") == "")
     #expect(bench.services.cancelled == [])
+    #expect(bench.services.events.isEmpty)
   }
 
   // MARK: While launching

@@ -138,6 +138,14 @@ extension TOMLConverter<IdentifierPattern> {
   }
 }
 
+extension TOMLConverter<EventPattern> {
+  static var event: Self {
+    .text("an event") { text, _ throws(TextProblem) in
+      do throws(RequestRefusal) { return try EventPattern(text) } catch { throw TextProblem(error.message) }
+    }
+  }
+}
+
 extension TOMLConverter<HostConfiguration.ListenAddress> {
   static var listenAddress: Self {
     .text("an address") { text, _ throws(TextProblem) in

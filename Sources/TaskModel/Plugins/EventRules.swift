@@ -1,0 +1,35 @@
+/// The events that a plugin may raise: those named after one of its identifiers, and those of `may_notify` in its configuration.
+public struct EventRules: Sendable {
+  let others: [TaskIdentifier: [EventPattern]]
+
+  /// The identifiers of the plugins that come with the host. Each may also raise events with the rest of its identifier as the first word:
+  /// `token-refresh.signed-in`.
+  private static let builtIn = "org.taskhost."
+
+  /// - Parameter others: The events that each plugin may raise besides those named after it.
+  public init(others: [TaskIdentifier: [EventPattern]]) { self.others = others }
+
+  /// Throws unless the plugin may raise the event: `invalid` for what is no name, `notPermitted` for another's name.
+  ///
+  /// - Parameters:
+  ///   - plugin: The identifier whose `may_notify` applies.
+  ///   - own: All known identifiers of the same plugin.
+  public func check(_ event: String, from plugin: TaskIdentifier, own: [TaskIdentifier] = []) throws(CallFailure) {
+    if let flaw = EventTrigger.flaw(of: event) { throw CallFailure(.invalid, flaw) }
+    guard !HostEvents.isRaised(event) else {
+      throw CallFailure(.notPermitted, "\"\(event.escapingControlCharacters)\" is an event of the host, which alone raises it")
+    }
+    let isOwn = ([plugin] + own).contains { Self.owns($0, event) }
+    guard isOwn || others[plugin]?.contains(where: { $0.matches(event) }) == true else {
+      throw CallFailure(
+        .notPermitted,
+        "\(plugin) may not raise \"\(event)\": name it \(plugin) or \(plugin).SOMETHING, or add it to its may_notify")
+    }
+  }
+
+  private static func owns(_ identifier: TaskIdentifier, _ event: String) -> Bool {
+    let name = identifier.rawValue
+    if event == name || event.hasPrefix(name + ".") { return true }
+    return name.hasPrefix(builtIn) && event.hasPrefix("\(name.dropFirst(builtIn.count)).")
+  }
+}
