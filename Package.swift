@@ -83,7 +83,7 @@ let package = Package(
       dependencies: [
         "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles",
         "PluginRuntime",
-        "PluginTrust", "StrictText", "SchedulingLimits", "TaskModel",
+        "PluginTrust", "RecordJSON", "StrictText", "SchedulingLimits", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging, tomlKit,
       ],
       swiftSettings: settings),
@@ -100,7 +100,7 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "HostThreads", "StrictText", "TaskModel", deque, logging, nioCore, nioHTTP1, nioPosix,
+        "CalendarTime", "HostThreads", "RecordJSON", "StrictText", "TaskModel", deque, logging, nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
       ],
       swiftSettings: settings),
@@ -109,7 +109,8 @@ let package = Package(
     .target(
       name: "TaskHostTesting",
       dependencies: [
-        "CTaskHost", "CalendarTime", "HostThreads", "MemoryStore", "PluginRuntime", "SchedulingLimits", "TaskHostSDK", "TaskModel",
+        "CTaskHost", "CalendarTime", "HostThreads", "MemoryStore", "PluginRuntime", "RecordJSON", "SchedulingLimits", "TaskHostSDK",
+        "TaskModel",
         "TaskScheduler", "TypedCalls",
       ],
       path: "SDK/TaskHostTesting", swiftSettings: settings),
@@ -126,11 +127,13 @@ let package = Package(
     .target(
       name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads"], exclude: ["System"], swiftSettings: settings),
     .target(
-      name: "OpenFiles", dependencies: ["COpenFiles", "HostThreads", "TaskModel", deque], exclude: ["System"], swiftSettings: settings),
+      name: "OpenFiles", dependencies: ["COpenFiles", "HostThreads", "TaskModel"], exclude: ["System"], swiftSettings: settings),
     // openat2 and leases are not in Swift's Glibc module.
     .target(name: "COpenFiles", path: "Sources/OpenFiles/System"),
     // timerfd is not in Swift's Glibc module.
     .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
+    // Requests, runs and answers about them as JSON, for clients and plugins.
+    .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(
       name: "TaskStore", dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite],
@@ -262,7 +265,8 @@ let package = Package(
     .testTarget(
       name: "HostControlTests",
       dependencies: [
-        "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "StrictText", "TaskModel", logging, nioCore,
+        "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "RecordJSON", "StrictText", "TaskModel", logging,
+        nioCore,
       ],
       swiftSettings: settings),
     .testTarget(
@@ -328,7 +332,8 @@ let package = Package(
     .testTarget(
       name: "ExtremeValueTests",
       dependencies: [
-        "CTaskHost", "HostControl", "HostThreads", "PluginRuntime", "StoreTestSupport", "StrictText", "TaskHost", "TaskHostSDK",
+        "CTaskHost", "HostControl", "HostThreads", "PluginRuntime", "RecordJSON", "StoreTestSupport", "StrictText", "TaskHost",
+        "TaskHostSDK",
         "TaskModel",
         "TaskScheduler", "TaskStore", "WorkerLink",
       ],

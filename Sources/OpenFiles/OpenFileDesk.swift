@@ -1,4 +1,3 @@
-import DequeModule
 import HostThreads
 public import TaskModel
 
@@ -7,22 +6,8 @@ public import TaskModel
 /// A scan of all processes takes time however few files are asked about, so scans are limited: there is one thread, which rests after each
 /// scan for as long as the scan took, and few questions may wait.
 public final class OpenFileDesk: Sendable {
-  private struct Question {
-    let asker: TaskIdentifier
-    let files: [FileQuestion]
-    let directory: String
-    let completion: @Sendable (Result<[FileUse], CallFailure>) -> Void
-  }
-
-  private struct State {
-    var waiting = Deque<Question>()
-    var isServing = false
-  }
-
-  private let state = Guarded(State())
   /// Over all plugins; each question may take a few megabytes.
-  private static let mostWaiting = 16
-  private static let mostWaitingOfOne = 4
+  private let desk = JobDesk<TaskIdentifier>("open-files", mostWaiting: 16, mostOfOne: 4)
 
   /// Creates a desk without questions.
   public init() {}
@@ -36,46 +21,13 @@ public final class OpenFileDesk: Sendable {
     _ files: [FileQuestion], in directory: String, by asker: TaskIdentifier,
     completion: @escaping @Sendable (Result<[FileUse], CallFailure>) -> Void
   ) {
-    let question = Question(asker: asker, files: files, directory: directory, completion: completion)
-    let (isTaken, starts) = state.withLock { state in
-      let own = state.waiting.count { $0.asker == asker }
-      guard state.waiting.count < Self.mostWaiting, own < Self.mostWaitingOfOne else { return (false, false) }
-      state.waiting.append(question)
-      defer { state.isServing = true }
-      return (true, !state.isServing)
-    }
-    guard isTaken else {
-      return completion(.failure(CallFailure(.limit, "too many questions about open files wait for an answer: ask again later")))
-    }
-    guard starts else { return }
-    do throws(HostThread.Failure) { try HostThread.start("open-files") { [self] in serve() } } catch {
-      let failure = CallFailure(.unavailable, error.description)
-      let left = state.withLock { state in
-        defer { state = State() }
-        return Array(state.waiting)
-      }
-      for question in left { question.completion(.failure(failure)) }
-    }
-  }
-
-  private func serve() {
-    while let question = next() {
+    let isTaken = desk.take(from: asker) {
       var look = Duration.zero
-      let answer = Result { () throws(CallFailure) in
-        try OpenFileLook.answer(question.files, in: question.directory) { look = $0 }
-      }
-      question.completion(answer)
-      rest(for: look)
+      completion(Result { () throws(CallFailure) in try OpenFileLook.answer(files, in: directory) { look = $0 } })
+      return look
+    } failed: {
+      completion(.failure(CallFailure(.unavailable, $0.description)))
     }
+    if !isTaken { completion(.failure(CallFailure(.limit, "too many questions about open files wait for an answer: ask again later"))) }
   }
-
-  private func next() -> Question? {
-    state.withLock { state in
-      let question = state.waiting.popFirst()
-      state.isServing = question != nil
-      return question
-    }
-  }
-
-  private func rest(for time: Duration) { _ = Guarded(()).wait(until: SystemClock.now + time) { _ -> Void? in nil } }
 }

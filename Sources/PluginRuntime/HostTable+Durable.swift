@@ -43,24 +43,39 @@ extension HostTable {
     table.submit = { task, request, submission in
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.forRequests(task)
-        if let submission { _ = try Borrowed.structure(UnsafePointer(submission), named: "submission", empty: taskhost_submission()) }
-        let made = try run.services.submit(try TaskRequest(borrowed: request), for: run.context)
-        guard let submission else { return }
-        submission.pointee.disposition = made.disposition.code
-        submission.pointee.next_start_unix_ms = made.nextStart.unixMilliseconds
-        withUnsafeMutableBytes(of: &submission.pointee.request_id) { bytes in
-          _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
-          bytes.copyBytes(from: made.id.description.utf8.prefix(bytes.count - 1))
-        }
+        try HostTable.check(submission)
+        HostTable.fill(submission, try run.services.submit(try TaskRequest(borrowed: request), for: run.context))
       }
     }
     table.cancel = { task, request in
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.forRequests(task)
-        let text = try Borrowed.text(request, named: "request_id", limit: 256)
-        guard let id = RequestID(text) else { throw CallFailure(.invalid, "\"\(text.escapingControlCharacters)\" is no request id") }
-        try run.services.cancel(id, for: run.context)
+        try run.services.cancel(try HostTable.request(request), for: run.context)
       }
+    }
+  }
+
+  /// The id of a request.
+  static func request(_ pointer: UnsafePointer<CChar>?) throws(CallFailure) -> RequestID {
+    let text = try Borrowed.text(pointer, named: "request_id", limit: 256)
+    guard let id = RequestID(text) else { throw CallFailure(.invalid, "\"\(text.escapingControlCharacters)\" is no request id") }
+    return id
+  }
+
+  /// Refuses an invalid place for an answer before anything is done; NULL wants none.
+  static func check(_ submission: UnsafeMutablePointer<taskhost_submission>?) throws(CallFailure) {
+    guard let submission else { return }
+    _ = try Borrowed.structure(UnsafePointer(submission), named: "submission", empty: taskhost_submission())
+  }
+
+  /// Writes an answer, if the plugin wants one.
+  static func fill(_ submission: UnsafeMutablePointer<taskhost_submission>?, _ made: Submission) {
+    guard let submission else { return }
+    submission.pointee.disposition = made.disposition.code
+    submission.pointee.next_start_unix_ms = made.nextStart.unixMilliseconds
+    withUnsafeMutableBytes(of: &submission.pointee.request_id) { bytes in
+      _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      bytes.copyBytes(from: made.id.description.utf8.prefix(bytes.count - 1))
     }
   }
 

@@ -10,23 +10,8 @@ extension Host {
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
-    let edges: [DependencyRecord]
-    let obstacle: RetryObstacle?
-    let lastEnded: WallTime?
-    do throws(StoreError) {
-      edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: id)
-      obstacle = try RetryObstacle.find(for: record, edges: store.edges(of:), request: store.request(_:))
-      var query = RunQuery()
-      (query.request, query.limit) = (id, 1)
-      lastEnded = try store.runs(query).first?.ended
-    } catch { throw RequestRefusal(error) }
-    let (explanation, basis) = await withCheckedContinuation { continuation in
-      scheduler.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: lastEnded) { continuation.resume(returning: ($0, $1)) }
-    }
-    return try await onThread { [store, lastRuns = events.lastRuns] in
-      do { return .success(try basis.complete(explanation, of: record) { try Self.queue(dueBy: $0, store, lastRuns) }) } catch {
-        return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)")))
-      }
+    return try await onThread { [explainer] in
+      Result { () throws(StoreError) in try explainer.explain(record) }.mapError { RequestRefusal($0) }
     }
   }
 
@@ -125,36 +110,17 @@ extension Host {
   public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
     let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
     let to = basis.from + .seconds(hours * 3600)
-    return try await onThread { [store, lastRuns = events.lastRuns] in
+    return try await onThread { [explainer] in
       do {
-        let queue = try Self.queue(dueBy: to, store, lastRuns)
+        let queue = try explainer.queue(dueBy: to)
         var forecast = basis.forecast(of: queue, to: to, limit: limit)
-        if queue.requests.count >= Self.forecastRequests {
+        if queue.requests.count >= RequestExplainer.forecastRequests {
           forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the forecast covers only the newest")
           forecast.isTruncated = true
         }
         return .success(forecast)
       } catch { return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)"))) }
     }
-  }
-
-  private static let forecastRequests = 20_000
-
-  /// The live requests that are due by then, and those that wait for an event.
-  private static func queue(dueBy to: WallTime, _ store: any RequestStore, _ lastRuns: LastRuns) throws -> ForecastQueue {
-    var query = RequestQuery()
-    query.states = [.blocked, .pending, .claimed, .running]
-    query.dueBy = to
-    query.limit = forecastRequests
-    var requests = try store.requests(query)
-    // The forecast lists requests that wait for an event, without a time.
-    query.dueBy = nil
-    query.waitsForEvent = true
-    requests += try store.requests(query).filter { $0.due > to }
-    let durations = try lastRuns.current(store).compactMapValues(\.duration)
-    var edges: [RequestID: [DependencyRecord]] = [:]
-    for request in requests where request.state == .blocked { edges[request.id] = try store.edges(of: request.id) }
-    return ForecastQueue(requests, edges: edges, durations: durations)
   }
 
   /// Calls `body`, which may block, on a new thread.

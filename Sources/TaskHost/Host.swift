@@ -36,6 +36,7 @@ public final class Host: Sendable {
   private let crashMemory: CrashMemory
   let registry: PluginLaunching.Result
   let events: EventBroadcaster
+  let explainer: RequestExplainer
   let assertions: AssertionKeeper
   let process: @Sendable () -> ProcessStatus
   /// Finishes when a shutdown is requested. Its single reader must then drain and close the host.
@@ -105,8 +106,11 @@ public final class Host: Sendable {
     let scheduler = parts.scheduler
     self.scheduler = scheduler
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
-    parts.services.add(registry.registered.map { $0.contracts.map(\.identifier) })
+    parts.services.begin(registry.registered.map { $0.contracts.map(\.identifier) }) { [conditions = surroundings.conditions] in
+      conditions.look()
+    }
     self.events = events
+    explainer = parts.explainer
     assertions = AssertionKeeper { events.receive($0) }
     self.configuration = configuration
     directory = parts.directory

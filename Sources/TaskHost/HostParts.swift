@@ -21,6 +21,7 @@ struct HostParts: Sendable {
   let rules: SubmissionRules
   let services: PluginServices
   let events: EventBroadcaster
+  let explainer: RequestExplainer
   /// Receives launcher events. `events` notes a begin in memory that outlives the host before the scheduler records it.
   private let sink: @Sendable (LauncherEvent) -> Void
   let processes: ProcessLauncher
@@ -41,14 +42,16 @@ struct HostParts: Sendable {
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
       throw HostFailure(.configuration, "\(error)")
     }
-    let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
-    services = PluginServices(
-      scheduler, store: store, clock: clock, submissionRules: rules, eventRules: EventRules(others: configuration.mayNotify()),
-      entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
-      mayBeEntitled: { readable.contain($0) })
     begunRuns = try BegunRuns(directory.begunRuns)
     let events = EventBroadcaster(scheduler, begunRuns: begunRuns, log: log)
     self.events = events
+    explainer = RequestExplainer(store: store, scheduler: scheduler, lastRuns: events.lastRuns)
+    let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
+    services = PluginServices(
+      scheduler, store: store, explainer: explainer, clock: clock, submissionRules: rules,
+      eventRules: EventRules(others: configuration.mayNotify()),
+      entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
+      mayBeEntitled: { readable.contain($0) })
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)
       scheduler.receive(event)

@@ -1,5 +1,6 @@
 import HostThreads
 import OpenFiles
+import RecordJSON
 import Synchronization
 import TaskModel
 import TaskScheduler
@@ -18,17 +19,29 @@ final class PluginServices: WorkerServices {
   private let mayBeEntitled: @Sendable (String) -> Bool
   private let desk = OpenFileDesk()
   private let scheduler: Scheduler
-  /// For each identifier, all identifiers of its plugin.
-  private let siblings = Mutex<[TaskIdentifier: [TaskIdentifier]]>([:])
+  private let explainer: RequestExplainer
+  /// Questions about requests and runs: a forecast takes up to a quarter of a second of a processor.
+  private let questions = JobDesk<TaskIdentifier>("questions", mostWaiting: 256, mostOfOne: 32)
+  private struct Surroundings {
+    /// For each identifier, all identifiers of its plugin.
+    var siblings: [TaskIdentifier: [TaskIdentifier]] = [:]
+    /// The conditions of the machine; nil until it is observed.
+    var conditions: (@Sendable () -> ConditionReport)?
+  }
+
+  private let surroundings = Mutex(Surroundings())
 
   /// - Parameters:
+  ///   - explainer: Says why requests are not running.
   ///   - entitledPaths: The paths that the identifier's plugin may use.
   ///   - mayBeEntitled: Whether a launch would accept an entitlement to read an absolute path.
   init(
-    _ scheduler: Scheduler, store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules, eventRules: EventRules,
+    _ scheduler: Scheduler, store: any RequestStore, explainer: RequestExplainer, clock: any HostClock, submissionRules: SubmissionRules,
+    eventRules: EventRules,
     entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
   ) {
     self.scheduler = scheduler
+    self.explainer = explainer
     self.mayBeEntitled = mayBeEntitled
     self.entitledPaths = entitledPaths
     self.store = store
@@ -37,9 +50,14 @@ final class PluginServices: WorkerServices {
     self.eventRules = eventRules
   }
 
-  /// Adds launched plugins, each as the identifiers it registered.
-  func add(_ plugins: [[TaskIdentifier]]) {
-    siblings.withLock { siblings in for plugin in plugins { for identifier in plugin { siblings[identifier] = plugin } } }
+  /// Begins to serve launched plugins, each given as the identifiers it registered.
+  ///
+  /// - Parameter conditions: Reads the conditions of the machine. May block.
+  func begin(_ plugins: [[TaskIdentifier]], conditions: @escaping @Sendable () -> ConditionReport) {
+    surroundings.withLock { surroundings in
+      surroundings.conditions = conditions
+      for plugin in plugins { for identifier in plugin { surroundings.siblings[identifier] = plugin } }
+    }
   }
 
   var wallTime: WallTime { clock.wallTime }
@@ -52,7 +70,7 @@ final class PluginServices: WorkerServices {
   private func begin(
     _ call: WorkerCall, _ run: RunReference, _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) throws(CallFailure) {
-    let own = siblings.withLock { $0[run.identifier] } ?? [run.identifier]
+    let own = surroundings.withLock { $0.siblings[run.identifier] } ?? [run.identifier]
     switch call {
     case .state(_, let key): completion(.bytes(try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }))
     case .checkpoint: completion(.bytes(try reading { () throws(StoreError) in try store.checkpoint(of: run.request) }))
@@ -68,9 +86,7 @@ final class PluginServices: WorkerServices {
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .cancel(_, let request):
-      let record = try reading { () throws(StoreError) in try store.request(request) }
-      guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-      try submissionRules.check(record.request.identifier, from: run.identifier, own: own)
+      _ = try live(request, for: run, own)
       scheduler.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
       completion(.pending(try reading { () throws(StoreError) in try store.pendingRequests(of: own, after: request) }))
@@ -85,6 +101,20 @@ final class PluginServices: WorkerServices {
       try eventRules.check(event, from: run.identifier, own: own)
       scheduler.notify(event, payload: payload, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .count($0.waiting) }))
+      }
+    case .ask(_, let question): ask(question, for: run, own, completion)
+    case .snooze(_, let request, let delay):
+      do throws(RequestRefusal) { try RequestField.delay.check(delay) } catch { throw CallFailure(error) }
+      try checkNoSchedule(try live(request, for: run, own))
+      scheduler.snooze(request, until: clock.wallTime + delay, from: run.run, of: run.request) { result in
+        completion(
+          CallAnswer(result.map { .submission(Submission(id: request, disposition: .updated, nextStart: $0.record.due, notes: $0.notes)) }))
+      }
+    case .update(_, let request, let fields):
+      try checkNoSchedule(try live(request, for: run, own))
+      try submissionRules.check(fields.identifier, from: run.identifier, own: own)
+      scheduler.update(request, with: fields, from: run.run, of: run.request) { result in
+        completion(CallAnswer(result.map { .submission($0) }))
       }
     case .openFiles(_, let directory, let files):
       let paths = own.map(entitledPaths).reduce(EntitledPaths(read: [], write: [])) { $0.union($1) }
@@ -103,6 +133,44 @@ final class PluginServices: WorkerServices {
     }
   }
 
+  /// A live request that the run's plugin may cancel and change.
+  private func live(_ request: RequestID, for run: RunReference, _ own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
+    let record = try reading { () throws(StoreError) in try store.request(request) }
+    guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
+    try submissionRules.check(record.request.identifier, from: run.identifier, own: own)
+    return record
+  }
+
+  /// Throws `notPermitted` for the request of a `schedule`.
+  private func checkNoSchedule(_ record: RequestRecord) throws(CallFailure) {
+    guard record.request.isSchedule else { return }
+    throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
+  }
+
+  private func ask(
+    _ question: PluginQuestion, for run: RunReference, _ own: [TaskIdentifier], _ completion: @escaping @Sendable (CallAnswer) -> Void
+  ) {
+    let answers = PluginAnswers(store, rules: submissionRules) { [explainer] (record) throws(CallFailure) in
+      do throws(StoreError) { return try explainer.explain(record) } catch { throw CallFailure(.unavailable, error.description) }
+    } conditions: { [self] () throws(CallFailure) in
+      guard let conditions = surroundings.withLock({ $0.conditions }) else {
+        throw CallFailure(.unavailable, "the host does not observe the machine yet")
+      }
+      return conditions()
+    }
+    let isTaken = questions.take(from: run.identifier) {
+      let began = SystemClock.now
+      do throws(CallFailure) {
+        completion(.page(try answers.answer(to: question, from: run.identifier, own: own)))
+      } catch { completion(.failure(error)) }
+      // Plugins get at most half of a processor for their questions.
+      return question.isCostly ? SystemClock.now - began : .zero
+    } failed: {
+      completion(.failure(CallFailure(.unavailable, $0.description)))
+    }
+    if !isTaken { completion(.failure(CallFailure(.limit, "too many questions wait for an answer: ask again later"))) }
+  }
+
   private func reading<Value>(_ body: () throws(StoreError) -> Value) throws(CallFailure) -> Value {
     do { return try body() } catch { throw CallFailure(.unavailable, error.description) }
   }
@@ -117,6 +185,11 @@ extension PluginServices: CallingServices {
     if case .failure(let failure) = answer { throw failure }
     return answer
   }
+}
+
+extension PluginQuestion {
+  /// Whether the answer takes a forecast.
+  fileprivate var isCostly: Bool { if case .explanation = self { true } else { false } }
 }
 
 extension CallAnswer {

@@ -12,6 +12,8 @@ public enum CallAnswer: Sendable, Hashable {
   case submission(Submission)
   /// A page of pending requests.
   case pending(PendingPage)
+  /// A page of the answer to a question.
+  case page(AnswerPage)
   /// A number of requests, at least 0.
   case count(Int)
   /// The reason why the call failed.

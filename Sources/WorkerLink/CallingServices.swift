@@ -30,8 +30,7 @@ extension CallingServices {
 
   /// As the protocol says.
   public func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
-    guard case .submission(let submission) = try ask(.submit(run.run, request), for: run) else { throw .misunderstood }
-    return submission
+    try submission(.submit(run.run, request), run)
   }
 
   /// As the protocol says.
@@ -53,6 +52,27 @@ extension CallingServices {
   public func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int {
     guard case .count(let count) = try ask(.notify(run.run, event: event, payload: payload), for: run) else { throw .misunderstood }
     return count
+  }
+
+  /// As the protocol says.
+  public func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
+    guard case .page(let page) = try ask(.ask(run.run, question), for: run) else { throw .misunderstood }
+    return page
+  }
+
+  /// As the protocol says.
+  public func snooze(_ request: RequestID, for delay: Duration, from run: RunReference) throws(CallFailure) -> Submission {
+    try submission(.snooze(run.run, request, for: delay), run)
+  }
+
+  /// As the protocol says.
+  public func update(_ request: RequestID, with fields: TaskRequest, from run: RunReference) throws(CallFailure) -> Submission {
+    try submission(.update(run.run, request, with: fields), run)
+  }
+
+  private func submission(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> Submission {
+    guard case .submission(let submission) = try ask(call, for: run) else { throw .misunderstood }
+    return submission
   }
 
   /// As the protocol says.

@@ -62,6 +62,20 @@ extension WorkerCall: WireValue {
       writer.write(run)
       writer.text(event)
       writer.optional(payload) { $0.blob($1) }
+    case .ask(let run, let question):
+      writer.byte(16)
+      writer.write(run)
+      writer.write(question)
+    case .snooze(let run, let request, let delay):
+      writer.byte(17)
+      writer.write(run)
+      writer.write(request)
+      writer.write(delay)
+    case .update(let run, let request, let fields):
+      writer.byte(18)
+      writer.write(run)
+      writer.write(request)
+      writer.write(fields)
     }
   }
 
@@ -90,6 +104,13 @@ extension WorkerCall: WireValue {
         payload: try reader.optional("payload") { (reader) throws(LinkError) in
           try reader.blob("payload", atMost: Limits.payloadBytes)
         })
+    case 16: self = .ask(try Self.run(&reader), try reader.read(PluginQuestion.self, "a question"))
+    case 17:
+      self = .snooze(
+        try Self.run(&reader), try reader.read(RequestID.self, "request"), for: try reader.read(Duration.self, "delay"))
+    case 18:
+      self = .update(
+        try Self.run(&reader), try reader.read(RequestID.self, "request"), with: try reader.read(TaskRequest.self, "fields"))
     case let code: throw .malformed(what: "call \(code) is not defined")
     }
   }
@@ -157,6 +178,9 @@ extension CallAnswer: WireValue {
     case .count(let count):
       writer.byte(7)
       writer.number(count)
+    case .page(let page):
+      writer.byte(8)
+      writer.write(page)
     }
   }
 
@@ -171,6 +195,7 @@ extension CallAnswer: WireValue {
     case 5: self = .failure(try reader.read(CallFailure.self, "failure"))
     case 6: self = .pending(try reader.read(PendingPage.self, "pending requests"))
     case 7: self = .count(try reader.number("count"))
+    case 8: self = .page(try reader.read(AnswerPage.self, "a page of an answer"))
     case let code: throw .malformed(what: "answer \(code) is not defined")
     }
   }

@@ -37,6 +37,12 @@ public enum WorkerCall: Sendable, Hashable {
   /// Raises an event for the run's plugin: a name of 1 to ``TaskModel/Limits/keyBytes`` bytes, and a payload for the runs that it wakes, nil
   /// for their own. Answered with `count`, the requests that wait for it, once it is durable, or `failure`.
   case notify(RunID, event: String, payload: [UInt8]?)
+  /// Answers a question for the run's plugin. Answered with `page`, or `failure`.
+  case ask(RunID, PluginQuestion)
+  /// Postpones a waiting request by a delay. Answered with `submission` once it is durable, or `failure`.
+  case snooze(RunID, RequestID, for: Duration)
+  /// Replaces the fields of a live request. Answered with `submission` once it is durable, or `failure`.
+  case update(RunID, RequestID, with: TaskRequest)
   /// Are these files below an absolute path open? At most ``TaskModel/Limits/openFiles``, with ``TaskModel/Limits/openFilePathBytes`` of
   /// paths. Answered with `bytes`, one ``TaskModel/FileUse`` for each, or `failure`.
   case openFiles(RunID, in: String, [FileQuestion])

@@ -199,7 +199,8 @@ extension WorkerMachine {
     case .admitRequest: answering = launchAnswering
     case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _), .openFiles(let run, _, _):
       answering = self.answering(run, isGraced: false, at: now)
-    case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _), .notify(let run, _, _):
+    case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _), .notify(let run, _, _),
+      .ask(let run, _), .snooze(let run, _, _), .update(let run, _, _):
       answering = self.answering(run, isGraced: true, at: now)
     }
     effects.append(.answer(call, number: number, answering))

@@ -1,4 +1,5 @@
 import HostThreads
+import RecordJSON
 import StoreTestSupport
 import StrictText
 import Synchronization
@@ -6,8 +7,6 @@ import TaskModel
 import TaskScheduler
 import TaskStore
 import Testing
-
-@testable import HostControl
 
 /// A scheduler on its thread and a real store, which can be looked at in every way there is, and started again.
 final class ExtremeHost {

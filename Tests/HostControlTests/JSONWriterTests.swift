@@ -1,4 +1,5 @@
 import CalendarTime
+import RecordJSON
 import StrictText
 import TaskModel
 import Testing

@@ -14,6 +14,9 @@ public final class MemoryServices: RunServices, WorkerServices {
     var pagesLeft = Int.max
     var cancelled: [TaskIdentifier?] = []
     var events: [(name: String, payload: [UInt8]?)] = []
+    var questions: [PluginQuestion] = []
+    var snoozed: [Duration] = []
+    var updated: [TaskRequest] = []
     var asked: [(directory: String, files: [FileQuestion])] = []
   }
 
@@ -97,6 +100,39 @@ public final class MemoryServices: RunServices, WorkerServices {
     }
   }
 
+  /// The questions that were asked.
+  public var questions: [PluginQuestion] { state.withLock { $0.questions } }
+  /// The delays by which requests were postponed.
+  public var snoozed: [Duration] { state.withLock { $0.snoozed } }
+  /// The fields that requests were given.
+  public var updated: [TaskRequest] { state.withLock { $0.updated } }
+
+  /// Answers a listing with three pages of two objects, and any other question with one object; each names the question's number.
+  public func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
+    let number = state.withLock { state in
+      state.questions.append(question)
+      return state.questions.count
+    }
+    let text = Array("{\"n\":\(number)}".utf8)
+    switch question {
+    case .requests, .runs: return AnswerPage(texts: [text, []], next: number.isMultiple(of: 3) ? nil : run.request.description)
+    case .request, .explanation, .conditions: return AnswerPage(texts: [text])
+    case .lastSuccess: throw CallFailure(.notFound, "nothing has succeeded")
+    }
+  }
+
+  /// Keeps the delay.
+  public func snooze(_ request: RequestID, for delay: Duration, from run: RunReference) throws(CallFailure) -> Submission {
+    state.withLock { $0.snoozed.append(delay) }
+    return Submission(id: request, disposition: .updated, nextStart: wallTime + delay)
+  }
+
+  /// Keeps the fields.
+  public func update(_ request: RequestID, with fields: TaskRequest, from run: RunReference) throws(CallFailure) -> Submission {
+    state.withLock { $0.updated.append(fields) }
+    return Submission(id: request, disposition: .updated, nextStart: wallTime)
+  }
+
   /// The files that were asked about, and where.
   public var askedFiles: [(directory: String, files: [FileQuestion])] { state.withLock { $0.asked } }
 
@@ -123,6 +159,9 @@ public final class MemoryServices: RunServices, WorkerServices {
       case .pending(_, let request): return .pending(try pendingRequests(after: request, for: run))
       case .cancelPending(_, let identifier): return .count(try cancelPending(of: identifier, for: run))
       case .notify(_, let event, let payload): return .count(try notify(event, payload: payload, for: run))
+      case .ask(_, let question): return .page(try self.answer(to: question, for: run))
+      case .snooze(_, let request, let delay): return .submission(try snooze(request, for: delay, from: run))
+      case .update(_, let request, let fields): return .submission(try update(request, with: fields, from: run))
       case .openFiles(_, let directory, let files): return .bytes(try openFiles(files, in: directory, for: run).map(\.rawValue))
       case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw CallFailure(.internal, "that is no call of a run")
       }

@@ -85,6 +85,30 @@ import WorkerLink
     #expect(call(Limits.payloadBytes + 1).isRefused)
   }
 
+  @Test("a question that is not defined is refused", arguments: [0, 7, 255] as [UInt8])
+  func questions(_ code: UInt8) {
+    var bytes = WorkerMessage.call(number: 0, .ask(Samples.run, .conditions)).encode().bytes
+    bytes[bytes.count - 1] = code
+    #expect(Decoding(bytes).isRefused)
+  }
+
+  @Test("an update with fields that no plugin may set is refused")
+  func updates() {
+    var fields = TaskRequest(identifier: Samples.identifier)
+    fields.priority = Limits.priorities.upperBound + 1
+    #expect(Decoding(WorkerMessage.call(number: 0, .update(Samples.run, Samples.request, with: fields)).encode().bytes).isRefused)
+    fields.priority = 0
+    fields.event = EventTrigger("file:/etc/passwd")
+    #expect(Decoding(WorkerMessage.call(number: 0, .update(Samples.run, Samples.request, with: fields)).encode().bytes).isRefused)
+  }
+
+  @Test("a page of more texts than there may be is refused")
+  func pages() {
+    let texts = Array(repeating: [UInt8](), count: AnswerPage.countLimit)
+    #expect(!Decoding(HostMessage.answer(number: 0, .page(AnswerPage(texts: texts))).encode().bytes).isRefused)
+    #expect(Decoding(HostMessage.answer(number: 0, .page(AnswerPage(texts: texts + [[]]))).encode().bytes).isRefused)
+  }
+
   @Test("an id with bits that no id has is refused", arguments: [(10, 0x10), (18, 0x40)] as [(Int, UInt8)])
   func ids(_ offset: Int, _ bit: UInt8) {
     var bytes = HostMessage.expire(Samples.otherRun, .budget).encode().bytes

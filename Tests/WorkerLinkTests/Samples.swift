@@ -119,6 +119,7 @@ enum Samples {
     [
       .done, .bytes(nil), .bytes([]), .bytes([1, 2, 3]), .text(""), .text("{\"a\":\"ü\"}"),
       .submission(Submission(id: request, disposition: .created, nextStart: WallTime(unixMilliseconds: 0))), .count(0), .count(.max),
+      .page(AnswerPage()), .page(AnswerPage(texts: [[], [0x7B, 0x7D], [0xFF, 0]], next: request.description)),
     ] + pages.map { .pending($0) }
     + Disposition.allCases.map {
       .submission(Submission(id: request, disposition: $0, nextStart: WallTime(unixMilliseconds: -1), notes: ["parked", "raised"]))
@@ -161,6 +162,10 @@ enum Samples {
     .setCheckpoint(run, [1]), .submit(run, requests[2]), .cancel(run, request),
     .launchPending([], after: nil), .launchPending([identifier, longIdentifier], after: request), .pending(run, after: nil),
     .pending(run, after: request), .cancelPending(run, of: nil), .cancelPending(run, of: longIdentifier),
+    .ask(run, .requests(of: identifier, after: nil)), .ask(run, .requests(of: longIdentifier, after: request)),
+    .ask(run, .request(request)), .ask(run, .explanation(of: request)), .ask(run, .conditions),
+    .ask(run, .runs(of: identifier, after: otherRun)), .ask(otherRun, .lastSuccess(of: longIdentifier)),
+    .snooze(run, request, for: .zero), .snooze(run, request, for: farAway), .update(run, request, with: requests[1]),
     .notify(run, event: "e", payload: nil), .notify(run, event: String(repeating: "é", count: Limits.keyBytes / 2), payload: []),
     .notify(run, event: "org.example.refresh.done", payload: [0, 255]), .openFiles(run, in: "/var/log", []),
     .openFiles(

@@ -504,8 +504,15 @@ typedef struct taskhost_requests {
 /* What extension() is asked for; the answer is a const taskhost_requests_2 *. */
 #define TASKHOST_EXTENSION_REQUESTS_2 "org.taskhost.requests/2"
 
-/* What a run can do beside org.taskhost.requests/1, which stays as it is.
- * Every function can also return EINVAL, ESTALE and EUNAVAILABLE. */
+/* Called for each JSON object of an answer in turn, on the thread that asked, before that call returns. The text has no line break
+ * of its own, and a 0 byte after its end that `length` does not count. It is valid during the visit. */
+typedef void (*taskhost_text_visitor)(const char *json, size_t length, void *context);
+
+/* What a run can do beside org.taskhost.requests/1, which stays as it is. The objects have the members that the control socket gives
+ * them (`taskhost tasks show ID --json`); members may be added. A plugin asks about its own identifiers and those of its may_submit;
+ * others: ENOTPERMITTED. Of the latter, requests are shown without their payloads.
+ * Every function can also return EINVAL, ESTALE and EUNAVAILABLE; those that visit ELIMIT (too many questions wait: ask again later)
+ * and ETOOBIG (an object of more than 1 MiB). */
 typedef struct taskhost_requests_2 {
   uint32_t struct_size; /* of the host's table */
   uint32_t reserved;    /* 0 */
@@ -519,6 +526,35 @@ typedef struct taskhost_requests_2 {
    * condition:, host:). Durable when it returns. */
   taskhost_status (*notify_event)(
       taskhost_task task, const char *event, const void *payload, size_t payload_length, uint64_t *waiting);
+
+  /* Visits the live requests of an identifier (NULL: of all of the plugin's own, in their order) with all their fields, the newest
+   * first, at most 1,000: blocked, pending and running ones, those of a `schedule` too. They are read in parts: one that changes
+   * during the call may be visited or not. */
+  taskhost_status (*list)(taskhost_task task, const char *identifier, taskhost_text_visitor visit, void *context);
+  /* Visits one request, live or ended. ENOTFOUND: it is not on record. */
+  taskhost_status (*show)(taskhost_task task, const char *request_id, taskhost_text_visitor visit, void *context);
+  /* Visits the reasons why a request is not running, as `taskhost tasks why` says them. ENOTFOUND. It costs the host some
+   * computing, so few of these are answered at a time. */
+  taskhost_status (*why)(taskhost_task task, const char *request_id, taskhost_text_visitor visit, void *context);
+  /* Visits the conditions of the machine: one object, with the array `conditions`. */
+  taskhost_status (*conditions)(taskhost_task task, taskhost_text_visitor visit, void *context);
+  /* Visits the last runs of an identifier that have ended and are still on record, the newest first, at most `limit` and 1,000,
+   * without their outputs and logs. */
+  taskhost_status (*runs)(
+      taskhost_task task, const char *identifier, uint32_t limit, taskhost_text_visitor visit, void *context);
+  /* Visits the last run of an identifier on record that succeeded, with or without something to do. ENOTFOUND: none did. */
+  taskhost_status (*last_success)(taskhost_task task, const char *identifier, taskhost_text_visitor visit, void *context);
+  /* Postpones a waiting request: it starts delay_ms from now at the earliest. It cannot start before its own time, and an occurrence
+   * not after the next one. submission may be NULL; its disposition is TASKHOST_UPDATED. ENOTFOUND: no live request.
+   * ENOTPERMITTED: also the request of a `schedule`, which is the operator's. EINVAL: also one that runs, or waits for an event. */
+  taskhost_status (*snooze)(
+      taskhost_task task, const char *request_id, uint64_t delay_ms, taskhost_submission *submission);
+  /* Replaces the fields of a live request with those of `request`, as a submission with its unique key and
+   * TASKHOST_CONFLICT_UPDATE does: what `request` leaves out is as if it had been left out at first. The request keeps its
+   * identifier, its unique and idempotency keys and its predecessors; a run in progress goes on unchanged. Statuses as snooze and
+   * submit. Durable when it returns, like snooze. */
+  taskhost_status (*update)(
+      taskhost_task task, const char *request_id, const taskhost_request *request, taskhost_submission *submission);
 } taskhost_requests_2;
 
 /* ---- extension org.taskhost.open-files/1: who has a file open ---- */
@@ -697,7 +733,7 @@ TASKHOST_STATIC_ASSERT(sizeof(taskhost_api) == 248, "taskhost_api has no padding
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_pending_request) == 64, "taskhost_pending_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_pending_request, identifier) == 32, "taskhost_pending_request.identifier");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests) == 48, "taskhost_requests has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests_2) == 16, "taskhost_requests_2 has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests_2) == 80, "taskhost_requests_2 has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_file) == 24, "taskhost_file has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no padding");

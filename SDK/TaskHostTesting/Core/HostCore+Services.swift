@@ -1,5 +1,6 @@
 import HostThreads
 import MemoryStore
+import RecordJSON
 import TaskScheduler
 import TaskModel
 
@@ -51,9 +52,7 @@ extension HostCore: RunServices {
 
   func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) {
     try serve(.cancel, run) { (state) throws(CallFailure) in
-      let record = try reading { () throws(StoreError) in try store.request(request) }
-      guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-      try checkMaySubmit(state.plugin.identifiers, run.identifier, to: record.request.identifier)
+      try checkLive(request, state, run)
       try changing { () throws(RequestRefusal) in try scheduler.cancel(request) }
       state.report.cancellations.append(request.description)
     }
@@ -88,6 +87,41 @@ extension HostCore: RunServices {
       changed(state)
       return receipt.waiting
     }
+  }
+
+  func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
+    try serve(.list, run) { (state) throws(CallFailure) in
+      let answers = PluginAnswers(store, rules: SubmissionRules(others: [run.identifier: others])) { [self] (record) throws(CallFailure) in
+        do throws(StoreError) { return try scheduler.explanation(of: record) } catch { throw CallFailure(.unavailable, error.description) }
+      } conditions: { [self] () throws(CallFailure) in
+        conditionReport
+      }
+      return try answers.answer(to: question, from: run.identifier, own: state.plugin.identifiers)
+    }
+  }
+
+  func snooze(_ request: RequestID, for delay: Duration, from run: RunReference) throws(CallFailure) -> Submission {
+    try serve(.submit, run) { (state) throws(CallFailure) in
+      try checkLive(request, state, run)
+      let snoozed = try changing { () throws(RequestRefusal) in
+        try scheduler.snooze(request, until: clock.wallTime + delay, from: run)
+      }
+      return Submission(id: request, disposition: .updated, nextStart: snoozed.record.due, notes: snoozed.notes)
+    }
+  }
+
+  func update(_ request: RequestID, with fields: TaskRequest, from run: RunReference) throws(CallFailure) -> Submission {
+    try serve(.submit, run) { (state) throws(CallFailure) in
+      try checkLive(request, state, run)
+      try checkMaySubmit(state.plugin.identifiers, run.identifier, to: fields.identifier)
+      return try changing { () throws(RequestRefusal) in try scheduler.update(request, with: fields, from: run) }
+    }
+  }
+
+  private func checkLive(_ request: RequestID, _ state: RunState, _ run: RunReference) throws(CallFailure) {
+    let record = try reading { () throws(StoreError) in try store.request(request) }
+    guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
+    try checkMaySubmit(state.plugin.identifiers, run.identifier, to: record.request.identifier)
   }
 
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {

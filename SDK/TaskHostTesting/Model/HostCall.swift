@@ -16,11 +16,11 @@ public struct HostCall: OptionSet, Sendable, Hashable {
   public static let checkpointGet = HostCall(rawValue: 4)
   /// Writing or deleting the checkpoint.
   public static let checkpointSet = HostCall(rawValue: 8)
-  /// Submitting a request.
+  /// Submitting a request, changing or postponing one.
   public static let submit = HostCall(rawValue: 16)
   /// Cancelling requests, also through the extension.
   public static let cancel = HostCall(rawValue: 32)
-  /// Listing the pending requests.
+  /// Listing requests and runs, and asking about them and the machine.
   public static let list = HostCall(rawValue: 64)
   /// Raising an event.
   public static let notify = HostCall(rawValue: 128)

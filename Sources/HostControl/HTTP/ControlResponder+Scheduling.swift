@@ -1,5 +1,6 @@
 import HostThreads
 import NIOHTTP1
+import RecordJSON
 import StrictText
 import TaskModel
 

@@ -1,6 +1,7 @@
 import HostThreads
 import Logging
 import NIOHTTP1
+import RecordJSON
 import StrictText
 import TaskModel
 

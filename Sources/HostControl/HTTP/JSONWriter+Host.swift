@@ -1,3 +1,4 @@
+import RecordJSON
 import StrictText
 import TaskModel
 

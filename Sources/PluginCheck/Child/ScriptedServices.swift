@@ -84,6 +84,23 @@ final class ScriptedServices: RunServices {
     return 0
   }
 
+  func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
+    if let failure = countSubmission() { throw failure }
+    switch question {
+    case .requests, .runs: return AnswerPage()
+    case .conditions: return AnswerPage(texts: [Array(#"{"conditions":[]}"#.utf8)])
+    case .request, .explanation, .lastSuccess: throw CallFailure(.notFound, "there is no such request or run")
+    }
+  }
+
+  func snooze(_ request: RequestID, for delay: Duration, from run: RunReference) throws(CallFailure) -> Submission {
+    throw countSubmission() ?? CallFailure(.notFound, "no such request")
+  }
+
+  func update(_ request: RequestID, with fields: TaskRequest, from run: RunReference) throws(CallFailure) -> Submission {
+    throw countSubmission() ?? CallFailure(.notFound, "no such request")
+  }
+
   /// During a check, no file counts as open.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
     files.map { _ in .notOpen }

@@ -158,6 +158,24 @@ enum WatchedTable {
     table.notify_event = { task, event, payload, length, waiting in
       noted("notify_event", task, realRequests2.notify_event?(task, event, payload, length, waiting) ?? defect)
     }
+    table.list = { task, identifier, visit, context in
+      noted("list", task, realRequests2.list?(task, identifier, visit, context) ?? defect)
+    }
+    table.show = { task, request, visit, context in noted("show", task, realRequests2.show?(task, request, visit, context) ?? defect) }
+    table.why = { task, request, visit, context in noted("why", task, realRequests2.why?(task, request, visit, context) ?? defect) }
+    table.conditions = { task, visit, context in noted("conditions", task, realRequests2.conditions?(task, visit, context) ?? defect) }
+    table.runs = { task, identifier, limit, visit, context in
+      noted("runs", task, realRequests2.runs?(task, identifier, limit, visit, context) ?? defect)
+    }
+    table.last_success = { task, identifier, visit, context in
+      noted("last_success", task, realRequests2.last_success?(task, identifier, visit, context) ?? defect)
+    }
+    table.snooze = { task, request, delay, submission in
+      noted("snooze", task, realRequests2.snooze?(task, request, delay, submission) ?? defect)
+    }
+    table.update = { task, request, fields, submission in
+      noted("update", task, realRequests2.update?(task, request, fields, submission) ?? defect)
+    }
   }
 
   private static func watchRecords(_ table: inout taskhost_records) {

@@ -25,6 +25,14 @@ public protocol RunServices: Sendable {
   /// - Parameter payload: Replaces the payload of the runs that it wakes; nil keeps each request's own.
   /// - Returns: The number of requests that wait for it.
   func notify(_ event: String, payload: [UInt8]?, for run: RunReference) throws(CallFailure) -> Int
+  /// Answers a question on behalf of the run's plugin, which may ask about its own identifiers and those that it may submit to.
+  func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage
+  /// Postpones a waiting request of an identifier that the plugin may submit to, by `delay` from now. Durable when it returns.
+  ///
+  /// - Returns: When it starts at the earliest, as a submission's answer.
+  func snooze(_ request: RequestID, for delay: Duration, from run: RunReference) throws(CallFailure) -> Submission
+  /// Replaces the fields of a live request of an identifier that the plugin may submit to. Durable when it returns.
+  func update(_ request: RequestID, with fields: TaskRequest, from run: RunReference) throws(CallFailure) -> Submission
   /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin must
   /// be entitled to it.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]

@@ -32,6 +32,9 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
   /// The refused field, such as "requests[3].priority"; nil for no particular field.
   public var field: String?
 
+  /// Whether a run asked that is no longer its request's current run.
+  public private(set) var isOfStaleRun = false
+
   /// Creates a refusal.
   public init(_ code: Code, _ message: String, field: String? = nil) {
     self.code = code
@@ -52,7 +55,9 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
   /// Creates the refusal for callers whose change could not be committed.
   public init(_ error: StoreError) {
     switch error {
-    case .fenced: self.init(.conflict, error.description)
+    case .fenced:
+      self.init(.conflict, error.description)
+      isOfStaleRun = true
     case .limit: self.init(.limit, error.description)
     default: self.init(.unavailable, error.description)
     }

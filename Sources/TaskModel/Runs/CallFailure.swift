@@ -45,7 +45,7 @@ public struct CallFailure: Error, Sendable, Hashable {
       switch refusal.code {
       case .invalid: .invalid
       case .unknownIdentifier, .notFound: .notFound
-      case .conflict: .stale
+      case .conflict: refusal.isOfStaleRun ? .stale : .invalid
       case .tooBig: .tooBig
       case .limit: .limit
       case .unsupported: .unsupported

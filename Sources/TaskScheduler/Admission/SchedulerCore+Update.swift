@@ -1,6 +1,34 @@
 import TaskModel
 
 extension SchedulerCore {
+  /// Updates a live request with the fields of a submission: it keeps its id, its unique key, its idempotency key and its predecessors.
+  func update(_ id: RequestID, with fields: TaskRequest, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
+    let record = try find(id, transaction)
+    try requireHere(record)
+    guard !record.state.isFinal, record.stopRequested == nil else {
+      let state = record.stopRequested == nil ? Self.ending(record.state) : "is being cancelled"
+      throw RequestRefusal(.conflict, "request \(id) \(state): only a live request can be updated")
+    }
+    let old = record.request
+    var request = fields
+    func keep(_ field: RequestField, _ key: WritableKeyPath<TaskRequest, String?>) throws(RequestRefusal) {
+      guard request[keyPath: key] == nil || request[keyPath: key] == old[keyPath: key] else {
+        throw RequestRefusal(.conflict, "a request keeps its \(field.rawValue) when it is updated: omit it", field: field)
+      }
+      request[keyPath: key] = old[keyPath: key]
+    }
+    guard request.identifier == old.identifier else {
+      throw RequestRefusal(.conflict, "request \(id) is of \(old.identifier), and an update cannot change that", field: .identifier)
+    }
+    if request.after == old.after { request.after = [] }
+    try keep(.uniqueKey, \.uniqueKey)
+    try keep(.idempotencyKey, \.idempotencyKey)
+    if request.uniqueKey != nil, request.onConflict == .none { request.onConflict = old.onConflict }
+    var notes: [String] = []
+    try check(&request, by: .user, notes: &notes, now: now)
+    return try update(record, with: Arrival(request: request, edges: [], submitter: .user, notes: notes), transaction, now: now)
+  }
+
   /// Updates the holder of a unique key with the fields of a submission. It keeps its id and its predecessors.
   ///
   /// - Source: androidx.work `WorkManager.updateWork`: a live run continues with the fields it began with.
@@ -26,8 +54,8 @@ extension SchedulerCore {
     let changed =
       Self.changes(from: old, to: request) + (try transaction.submittedPayload(of: holder.id) == request.payload ? [] : ["payload"])
     notes.append(
-      changed.isEmpty ? "the holder of the key already has these fields" : "the holder of the key takes: \(changed.joined(separator: ", "))"
-    )
+      changed.isEmpty
+        ? "\(Self.role(of: holder)) already has these fields" : "\(Self.role(of: holder)) takes: \(changed.joined(separator: ", "))")
     try transaction.rewrite(record)
     turn.changes += 1
     if let key = request.uniqueKey, request.uniqueWindow != nil || old.uniqueWindow != nil {
@@ -54,21 +82,27 @@ extension SchedulerCore {
     guard request.after.isEmpty else {
       throw RequestRefusal(
         .conflict,
-        "the holder of the key, \(holder.id), keeps its predecessors when it is updated: omit after, or use on_conflict replace",
+        "\(Self.name(of: holder)) keeps its predecessors when it is updated: omit after, or use on_conflict replace",
         field: .after)
     }
     guard request.repetition != nil else { return }
     if holder.state == .blocked {
       throw RequestRefusal(
-        .conflict, "the holder of the key, \(holder.id), waits for \(holder.blockedBy?.description ?? "another"), so it cannot repeat",
+        .conflict, "\(Self.name(of: holder)) waits for \(holder.blockedBy?.description ?? "another"), so it cannot repeat",
         field: .every)
     }
     if !holder.isRepeating, let dependant = try liveDependant(of: holder.id, transaction) {
       throw RequestRefusal(
-        .conflict, "\(dependant) waits for the holder of the key, \(holder.id), to end, so it cannot repeat: cancel \(dependant) first",
+        .conflict, "\(dependant) waits for \(Self.name(of: holder)) to end, so it cannot repeat: cancel \(dependant) first",
         field: .every)
     }
   }
+
+  private static func role(of record: RequestRecord) -> String {
+    record.request.uniqueKey == nil ? "the request" : "the holder of the key"
+  }
+
+  private static func name(of record: RequestRecord) -> String { "\(role(of: record)), \(record.id)," }
 
   /// When an updated request is due.
   private func retime(_ record: inout RequestRecord, after old: TaskRequest, notes: inout [String], now: WallTime) {

@@ -128,6 +128,30 @@ extension Scheduler {
     }
   }
 
+  /// Postpones a waiting request until `time` on behalf of a run, which must still be its request's current run, or have expired with its
+  /// grace not over.
+  public func snooze(
+    _ id: RequestID, until time: WallTime, from run: RunID, of parent: RequestID,
+    completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run, of: parent, transaction)
+      return try core.snooze(id, until: time, transaction, now: now)
+    }
+  }
+
+  /// Replaces the fields of a live request on behalf of a run, which must still be its request's current run, or have expired with its grace
+  /// not over. The request keeps its unique key, its idempotency key and its predecessors.
+  public func update(
+    _ id: RequestID, with fields: TaskRequest, from run: RunID, of parent: RequestID,
+    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run, of: parent, transaction)
+      return try core.update(id, with: fields, transaction, now: now)
+    }
+  }
+
   /// Cancels the pending requests of these identifiers on behalf of a run, which must still be its request's current run, or have expired
   /// with its grace not over. Live runs continue.
   ///

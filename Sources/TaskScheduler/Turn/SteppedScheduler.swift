@@ -108,6 +108,29 @@ package final class SteppedScheduler {
     }
   }
 
+  /// Postpones a waiting request on behalf of a run, which must still be allowed to.
+  package func snooze(_ id: RequestID, until time: WallTime, from run: RunReference) throws(RequestRefusal) -> SnoozedRequest {
+    try change { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try core.snooze(id, until: time, transaction, now: now)
+    }
+  }
+
+  /// Replaces the fields of a live request on behalf of a run, which must still be allowed to.
+  package func update(_ id: RequestID, with fields: TaskRequest, from run: RunReference) throws(RequestRefusal) -> Submission {
+    try change { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try core.update(id, with: fields, transaction, now: now)
+    }
+  }
+
+  /// Explains why a request is not running now, from its gates alone: the times at which they open are not forecast.
+  package func explanation(of record: RequestRecord) throws(StoreError) -> RequestExplanation {
+    let edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: record.id)
+    let obstacle = try RetryObstacle.find(for: record, edges: store.edges(of:), request: store.request(_:))
+    return core.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: record.ended, now: clock.wallTime)
+  }
+
   /// Writes a value of a plugin's state. A given run must still be its request's current run.
   package func setState(
     _ key: String, to value: [UInt8]?, of identifier: TaskIdentifier, from run: RunReference? = nil

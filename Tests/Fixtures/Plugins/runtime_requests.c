@@ -2,7 +2,8 @@
  * The extensions org.taskhost.requests/1 and /2, with two identifiers: what the first one's runs are shown becomes their output, a line each.
  *
  * Payload: "list"; "count"; "broken", where the host fails on its second page; "nested", with a visitor that calls the host back;
- * "cancel"; "thread", from another thread; "notify".
+ * "cancel"; "thread", from another thread; "notify";
+ * "ask", every question; "change", snooze and update.
  *
  * -DAT_LAUNCH: lists and cancels while launching, and checks every answer; what it is shown goes to the log.
  */
@@ -10,6 +11,7 @@
 
 #define FIRST "test.runtime.requests"
 #define SECOND "test.runtime.requests.second"
+#define ID "01976c1e-0000-7000-8000-000000000000"
 
 static const taskhost_requests *requests;
 static const taskhost_requests_2 *more;
@@ -47,11 +49,57 @@ static void gather_nested(const taskhost_pending_request *pending, void *context
   if (api->log(all->task, TASKHOST_INFO, "visited") != TASKHOST_OK) all->failures++;
 }
 
+static void gather_text(const char *json, size_t length, void *context) {
+  gathered *all = context;
+  size_t used = strlen(all->text);
+  if (!json || json[length] != 0 || !pthread_equal(pthread_self(), all->thread)) all->failures++;
+  if (used < sizeof all->text - 64) snprintf(all->text + used, sizeof all->text - used, "%.40s\n", json);
+  all->count++;
+}
+
 static void *list_there(void *context) {
   gathered *all = context;
   all->thread = pthread_self();
   if (requests->list(all->task, gather, all) != TASKHOST_OK) all->failures++;
   return NULL;
+}
+
+static taskhost_result ask(taskhost_task task, gathered *all) {
+  const char *id = api->request_id(task);
+  char request[64];
+  snprintf(request, sizeof request, "%s", id);
+  /* Two identifiers, three pages of two texts each. */
+  CHECK(more->list(task, NULL, gather_text, all) == TASKHOST_OK && all->count == 12);
+  CHECK(more->list(task, SECOND, gather_text, all) == TASKHOST_OK && all->count == 18);
+  CHECK(more->show(task, request, gather_text, all) == TASKHOST_OK && all->count == 19);
+  CHECK(more->conditions(task, gather_text, all) == TASKHOST_OK && all->count == 20);
+  CHECK(more->why(task, request, gather_text, all) == TASKHOST_OK && all->count == 21);
+  CHECK(more->runs(task, FIRST, 3, gather_text, all) == TASKHOST_OK && all->count == 24);
+  CHECK(more->runs(task, FIRST, UINT32_MAX, gather_text, all) == TASKHOST_OK && all->count > 24);
+  CHECK(more->last_success(task, FIRST, gather_text, all) == TASKHOST_ENOTFOUND);
+  CHECK(!strcmp(api->last_error(), "nothing has succeeded"));
+  CHECK(all->failures == 0);
+  return TASKHOST_SUCCESS;
+}
+
+static taskhost_result change(taskhost_task task, gathered *all) {
+  char id[64];
+  snprintf(id, sizeof id, "%s", api->request_id(task));
+  taskhost_submission submission = {.struct_size = sizeof submission};
+  taskhost_request request = {.struct_size = sizeof request, .identifier = SECOND, .payload = "p", .payload_length = 1, .priority = 3};
+  CHECK(more->snooze(task, id, 1500, NULL) == TASKHOST_OK);
+  CHECK(more->snooze(task, id, 2000, &submission) == TASKHOST_OK);
+  CHECK(submission.disposition == TASKHOST_UPDATED && submission.next_start_unix_ms == 1700000002000 && !strcmp(submission.request_id, id));
+  CHECK(more->update(task, id, &request, &submission) == TASKHOST_OK);
+  CHECK(submission.disposition == TASKHOST_UPDATED && submission.next_start_unix_ms == 1700000000000);
+  submission.struct_size = 1;
+  CHECK(more->snooze(task, id, 1, &submission) == TASKHOST_EINVAL && more->update(task, id, &request, &submission) == TASKHOST_EINVAL);
+  CHECK(more->snooze(task, "42", 1, NULL) == TASKHOST_EINVAL && more->snooze(task, NULL, 1, NULL) == TASKHOST_EINVAL);
+  CHECK(more->snooze(task, id, UINT64_MAX, NULL) == TASKHOST_EINVAL);
+  CHECK(more->update(task, id, NULL, NULL) == TASKHOST_EINVAL && more->update(task, "", &request, NULL) == TASKHOST_EINVAL);
+  request.priority = 11;
+  CHECK(more->update(task, id, &request, NULL) == TASKHOST_EINVAL);
+  return all->failures == 0 ? TASKHOST_SUCCESS : TASKHOST_FAILURE;
 }
 
 static taskhost_result refusals(taskhost_task task, gathered *all) {
@@ -61,6 +109,15 @@ static taskhost_result refusals(taskhost_task task, gathered *all) {
     CHECK(requests->list(wrong[index], gather, all) == TASKHOST_ESTALE && strlen(api->last_error()) > 0);
     CHECK(requests->cancel_identifier(wrong[index], FIRST, &count) == TASKHOST_ESTALE);
     CHECK(requests->cancel_all(wrong[index], &count) == TASKHOST_ESTALE);
+    CHECK(more->list(wrong[index], NULL, gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->list(wrong[index], FIRST, gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->show(wrong[index], ID, gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->why(wrong[index], ID, gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->conditions(wrong[index], gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->runs(wrong[index], FIRST, 1, gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->last_success(wrong[index], FIRST, gather_text, all) == TASKHOST_ESTALE);
+    CHECK(more->snooze(wrong[index], ID, 1, NULL) == TASKHOST_ESTALE);
+    CHECK(more->update(wrong[index], ID, NULL, NULL) == TASKHOST_ESTALE);
     CHECK(more->notify_event(wrong[index], FIRST, NULL, 0, &count) == TASKHOST_ESTALE);
     CHECK(requests->launch_list(wrong[index], gather, all) == TASKHOST_ELAUNCHED);
     CHECK(requests->launch_cancel(wrong[index], NULL) == TASKHOST_ELAUNCHED);
@@ -70,6 +127,12 @@ static taskhost_result refusals(taskhost_task task, gathered *all) {
   CHECK(requests->cancel_identifier(task, "", &count) == TASKHOST_EINVAL);
   CHECK(requests->cancel_identifier(task, "no identifier", &count) == TASKHOST_EINVAL);
   CHECK(requests->cancel_identifier(task, "test.other", &count) == TASKHOST_ENOTPERMITTED);
+  CHECK(more->list(task, NULL, NULL, all) == TASKHOST_EINVAL && more->conditions(task, NULL, all) == TASKHOST_EINVAL);
+  CHECK(more->list(task, "no identifier", gather_text, all) == TASKHOST_EINVAL);
+  CHECK(more->show(task, NULL, gather_text, all) == TASKHOST_EINVAL && more->show(task, ID, NULL, all) == TASKHOST_EINVAL);
+  CHECK(more->why(task, "42", gather_text, all) == TASKHOST_EINVAL && more->why(task, ID, NULL, all) == TASKHOST_EINVAL);
+  CHECK(more->runs(task, NULL, 1, gather_text, all) == TASKHOST_EINVAL && more->runs(task, FIRST, 0, gather_text, all) == TASKHOST_EINVAL);
+  CHECK(more->runs(task, FIRST, 1, NULL, all) == TASKHOST_EINVAL && more->last_success(task, "", gather_text, all) == TASKHOST_EINVAL);
   char endless[300];
   memset(endless, 'x', sizeof endless);
   CHECK(more->notify_event(task, NULL, NULL, 0, &count) == TASKHOST_EINVAL);
@@ -115,6 +178,10 @@ static taskhost_result handle(taskhost_task task, void *context) {
     CHECK(requests->cancel_identifier(task, FIRST, &count) == TASKHOST_OK);
     CHECK(requests->cancel_all(task, NULL) == TASKHOST_OK);
     snprintf(all.text, sizeof all.text, "%llu", (unsigned long long)count);
+  } else if (!strcmp(step, "ask")) {
+    return ask(task, &all);
+  } else if (!strcmp(step, "change")) {
+    return change(task, &all);
   } else if (!strcmp(step, "notify")) {
     CHECK(more->notify_event(task, FIRST ".a", NULL, 0, NULL) == TASKHOST_OK);
     CHECK(more->notify_event(task, FIRST ".b", "", 0, &count) == TASKHOST_OK && count == 2);

@@ -19,6 +19,8 @@
  *   state-set K V, state-get K, checkpoint-set V, checkpoint-get
  *   submit IDENTIFIER PAYLOAD, submit-bytes COUNT, output-bytes COUNT
  *   notify EVENT [PAYLOAD]  raises an event
+ *   show ID, why ID, live [IDENTIFIER], history IDENTIFIER LIMIT, last-success IDENTIFIER, conditions: a list of JSON objects, as the fact "texts"
+ *   postpone ID MS, reprioritize ID PRIORITY
  *   late                    registers again, from the run and from another thread
  *   leave FIFO FIFO         leaves a thread behind, which waits for the first FIFO, calls the host, and writes what it was told to the second
  *
@@ -71,6 +73,8 @@ typedef struct {
   int owns_output;
   char facts[8192];
   size_t length;
+  char texts[6000];
+  size_t texts_length;
   pthread_mutex_t lock;
   pthread_cond_t changed;
   int expired;
@@ -111,6 +115,18 @@ static taskhost_status submit(run *self, const char *identifier, const void *pay
   if (status == TASKHOST_OK) fact(self, "submitted", "\"%s\"", submission.request_id);
   else fact(self, "submit_error", "%d", (int)strlen(api->last_error()));
   return status;
+}
+
+static void gather_text(const char *json, size_t length, void *context) {
+  run *self = context;
+  if (json[length] != 0 || length > sizeof self->texts - self->texts_length - 4) return;
+  self->texts_length += (size_t)sprintf(self->texts + self->texts_length, "%s%s", self->texts_length ? "," : "", json);
+}
+
+static void texts(run *self, taskhost_status status) {
+  fact(self, "status", "%d", status);
+  int written = snprintf(self->facts + self->length, sizeof self->facts - self->length, ",\"texts\":[%s]", self->texts);
+  if (written > 0 && self->length + (size_t)written < sizeof self->facts) self->length += (size_t)written;
 }
 
 static void *register_late(void *status) {
@@ -300,6 +316,21 @@ static void step(run *self, char *text) {
     if (requests) status = requests->notify_event(task, first, *all_rest ? all_rest : NULL, strlen(all_rest), &waiting);
     fact(self, "notify", "%d", status);
     if (status == TASKHOST_OK) fact(self, "waiting", "%" PRIu64, waiting);
+  }
+  else if (IS("show")) texts(self, requests->show(task, first, gather_text, self));
+  else if (IS("why")) texts(self, requests->why(task, first, gather_text, self));
+  else if (IS("live")) texts(self, requests->list(task, *first ? first : NULL, gather_text, self));
+  else if (IS("history")) texts(self, requests->runs(task, first, (uint32_t)atoi(all_rest), gather_text, self));
+  else if (IS("last-success")) texts(self, requests->last_success(task, first, gather_text, self));
+  else if (IS("conditions")) texts(self, requests->conditions(task, gather_text, self));
+  else if (IS("postpone")) {
+    taskhost_submission submission = {.struct_size = sizeof submission};
+    fact(self, "status", "%d", requests->snooze(task, first, (uint64_t)atoll(all_rest), &submission));
+    fact(self, "start", "%" PRId64, submission.next_start_unix_ms);
+  }
+  else if (IS("reprioritize")) {
+    taskhost_request request = {.struct_size = sizeof request, .identifier = IDENTIFIER, .priority = atoi(all_rest)};
+    fact(self, "status", "%d", requests->update(task, first, &request, NULL));
   }
   else if (IS("late")) {
     taskhost_status here = 0, there = 0;

@@ -104,13 +104,37 @@ import Testing
     #expect(bench.services.events.map(\.payload) == [nil, [], [0, 0x78]])
   }
 
+  @Test("a question reaches the host, page by page, and its texts the plugin", arguments: Isolation.allCases)
+  func ask(_ isolation: Isolation) async throws {
+    let bench = try Bench(isolation)
+    _ = try await output(bench, "ask")
+    let questions = bench.services.questions
+    #expect(questions.count > 10)
+    guard case .requests(of: Self.first, after: nil) = questions[0], case .requests(of: Self.first, after: let next?) = questions[1] else {
+      Issue.record("\(questions)")
+      return
+    }
+    #expect(questions[3] == .requests(of: Self.second, after: nil))
+    #expect(questions.contains(.request(next)) && questions.contains(.explanation(of: next)) && questions.contains(.conditions))
+    #expect(questions.last == .lastSuccess(of: Self.first))
+  }
+
+  @Test("a change of a request reaches the host with all its fields", arguments: Isolation.allCases)
+  func change(_ isolation: Isolation) async throws {
+    let bench = try Bench(isolation)
+    _ = try await output(bench, "change")
+    #expect(bench.services.snoozed == [.milliseconds(1500), .milliseconds(2000)])
+    #expect(bench.services.updated == [TaskRequest(identifier: Self.second, payload: [0x70], priority: 3)])
+  }
+
   @Test("handles that name no run, malformed arguments and unknown extensions are refused", arguments: Isolation.allCases)
   func refusals(_ isolation: Isolation) async throws {
     let bench = try Bench(isolation)
     bench.services.setPending([Self.pending(1)])
     #expect(try await output(bench, "refusals") == "")
     #expect(bench.services.cancelled == [])
-    #expect(bench.services.events.isEmpty)
+    #expect(bench.services.events.isEmpty && bench.services.questions.isEmpty)
+    #expect(bench.services.snoozed.isEmpty && bench.services.updated.isEmpty)
   }
 
   // MARK: While launching

@@ -1,10 +1,10 @@
-import StrictText
-import TaskModel
+public import StrictText
+public import TaskModel
 
 /// Explanations, conditions, events and forecasts.
 extension JSONWriter {
   /// Why a request is not running: `gates` as sentences, `details` with all that is known of each gate.
-  mutating func explanation(_ explanation: RequestExplanation) {
+  public mutating func explanation(_ explanation: RequestExplanation) {
     member("id", explanation.id.description)
     member("gates", explanation.gates.map(\.sentence))
     array("details", explanation.gates) { $0.gate($1) }
@@ -23,7 +23,8 @@ extension JSONWriter {
     member("remedy", gate.remedy)
   }
 
-  mutating func conditions(_ report: ConditionReport) {
+  /// The machine's conditions, as the member `conditions`.
+  public mutating func conditions(_ report: ConditionReport) {
     array("conditions", report.states) { writer, state in
       writer.member("name", state.condition.names.joined(separator: ","))
       writer.member("holds", state.holds)
@@ -36,7 +37,8 @@ extension JSONWriter {
     }
   }
 
-  mutating func receipt(_ receipt: EventReceipt) {
+  /// The effect of an event.
+  public mutating func receipt(_ receipt: EventReceipt) {
     member("event", receipt.event)
     member("woken", receipt.woken)
     member("merged", receipt.merged)
@@ -44,7 +46,8 @@ extension JSONWriter {
     member("waiting", receipt.waiting)
   }
 
-  mutating func forecast(_ forecast: Forecast) {
+  /// The runs of a coming time.
+  public mutating func forecast(_ forecast: Forecast) {
     moment("from", forecast.from)
     moment("to", forecast.to)
     array("entries", forecast.entries) { writer, entry in

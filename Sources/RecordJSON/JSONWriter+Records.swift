@@ -1,12 +1,12 @@
 import CalendarTime
-import StrictText
-import TaskModel
+public import StrictText
+public import TaskModel
 
-/// The only place that names the members of answers. A function named after a thing writes its members; the caller begins and ends the
+/// The only module that names the members of answers, for clients of the control socket and for plugins. A function named after a thing writes its members; the caller begins and ends the
 /// object. Durations end in `_ms`. Moments are in RFC 3339, with milliseconds in `_unix_ms` beside them.
 extension JSONWriter {
   /// Writes a moment as `name` and `name_unix_ms`, or nothing if it is nil.
-  mutating func moment(_ name: String, _ time: WallTime?) {
+  public mutating func moment(_ name: String, _ time: WallTime?) {
     guard let time else { return }
     if let moment = RFC3339.Moment(time) {
       self.name(name)
@@ -17,7 +17,7 @@ extension JSONWriter {
   }
 
   /// Writes a moment as `name` and `name_unix_ms`; both are null if the moment is unknown or will never come.
-  mutating func momentOrNull(_ name: String, _ time: WallTime?) {
+  public mutating func momentOrNull(_ name: String, _ time: WallTime?) {
     guard let time, time < .distantFuture else {
       nullMember(name)
       self.name(name, suffix: "_unix_ms")
@@ -29,7 +29,7 @@ extension JSONWriter {
   /// Writes bytes of clients and plugins: as `name` if they are JSON, else as `name_base64`; nothing if empty.
   ///
   /// With `singleLine`, JSON with line breaks goes as base64: an event's data would not keep them byte for byte.
-  mutating func bytes(_ name: String, _ bytes: [UInt8], singleLine: Bool = false) {
+  public mutating func bytes(_ name: String, _ bytes: [UInt8], singleLine: Bool = false) {
     guard !bytes.isEmpty else { return }
     let isBroken = singleLine && bytes.contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
     // JSON too deep for readers of the whole answer goes as base64 too.
@@ -42,7 +42,7 @@ extension JSONWriter {
   }
 
   /// Without its log.
-  mutating func run(_ record: RunRecord, singleLine: Bool = false) {
+  public mutating func run(_ record: RunRecord, singleLine: Bool = false) {
     let report = record.report
     member("id", record.id.description)
     member("request", record.request.description)
@@ -66,7 +66,8 @@ extension JSONWriter {
     bytes("output", report.output, singleLine: singleLine)
   }
 
-  mutating func progress(_ progress: RunProgress) {
+  /// How far a run has come, as the member `progress`.
+  public mutating func progress(_ progress: RunProgress) {
     object("progress") {
       $0.member("completed", progress.completed)
       $0.member("total", progress.total)
@@ -75,7 +76,8 @@ extension JSONWriter {
     }
   }
 
-  mutating func work(_ name: String, _ work: RunWork) {
+  /// What a run has done, as the member `name`.
+  public mutating func work(_ name: String, _ work: RunWork) {
     object(name) {
       $0.member("items_attempted", work.itemsAttempted)
       $0.member("items_completed", work.itemsCompleted)
@@ -85,7 +87,8 @@ extension JSONWriter {
     }
   }
 
-  mutating func logLine(_ line: LogLine) {
+  /// A line of a run's log.
+  public mutating func logLine(_ line: LogLine) {
     moment("time", line.time)
     member("level", line.level.rawValue)
     member("message", line.message)

@@ -1,9 +1,10 @@
-import StrictText
-import TaskModel
+public import StrictText
+public import TaskModel
 
 /// Requests, and the answers to their submission. Members keep the names they were submitted with.
 extension JSONWriter {
-  mutating func submission(_ submission: Submission) {
+  /// The answer to a submission.
+  public mutating func submission(_ submission: Submission) {
     member("id", submission.id.description)
     member("disposition", submission.disposition.rawValue)
     momentOrNull("next_start", submission.nextStart)
@@ -23,7 +24,7 @@ extension JSONWriter {
   /// Shows a claimed request as pending.
   ///
   /// - Parameter notes: Notes for the client; nil leaves the member out.
-  mutating func request(_ record: RequestRecord, singleLine: Bool = false, notes: [String]? = nil) {
+  public mutating func request(_ record: RequestRecord, singleLine: Bool = false, notes: [String]? = nil) {
     let request = record.request
     member("id", record.id.description)
     member(RequestField.identifier, request.identifier.rawValue)
@@ -93,7 +94,8 @@ extension JSONWriter {
     if event.debounce > .zero { member(RequestField.debounce, event.debounce.wholeMilliseconds) }
   }
 
-  mutating func repetition(_ rule: RepeatRule) {
+  /// The members of a repetition, with the names that they were submitted with.
+  public mutating func repetition(_ rule: RepeatRule) {
     switch rule.schedule {
     case .every(let interval): member(RequestField.every, interval.wholeMilliseconds)
     case .cron(let cron):

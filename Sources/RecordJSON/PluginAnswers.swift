@@ -1,0 +1,136 @@
+import StrictText
+public import TaskModel
+
+/// Answers what plugins ask, as JSON: each object has the members that the control API gives it.
+///
+/// A plugin asks about its own identifiers and those that it may submit to. Of the latter it sees no payloads: whoever submitted them may
+/// have trusted only the handler. It sees no outputs of runs.
+public struct PluginAnswers: Sendable {
+  private let store: any RequestStore
+  private let rules: SubmissionRules
+  private let explain: @Sendable (RequestRecord) throws(CallFailure) -> RequestExplanation
+  private let conditions: @Sendable () throws(CallFailure) -> ConditionReport
+
+  /// - Parameters:
+  ///   - rules: What each plugin may submit to.
+  ///   - explain: Says why a request is not running. May block.
+  ///   - conditions: The conditions of the machine. May block.
+  public init(
+    _ store: any RequestStore, rules: SubmissionRules,
+    explain: @escaping @Sendable (RequestRecord) throws(CallFailure) -> RequestExplanation,
+    conditions: @escaping @Sendable () throws(CallFailure) -> ConditionReport
+  ) {
+    self.store = store
+    self.rules = rules
+    self.explain = explain
+    self.conditions = conditions
+  }
+
+  /// Answers a question. May block for about a quarter of a second.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier of the run that asks.
+  ///   - own: All identifiers of its plugin.
+  public func answer(
+    to question: PluginQuestion, from identifier: TaskIdentifier, own: [TaskIdentifier]
+  ) throws(CallFailure) -> AnswerPage {
+    switch question {
+    case .requests(let asked, let after): return try requests(of: asked, after: after, from: identifier, own: own)
+    case .request(let id):
+      let record = shown(try onRecord(id, from: identifier, own: own), own)
+      return AnswerPage(texts: [try Self.text { $0.request(record) }])
+    case .explanation(let id):
+      let explanation = try explain(try onRecord(id, from: identifier, own: own))
+      return AnswerPage(texts: [try Self.text { $0.explanation(explanation) }])
+    case .conditions:
+      let report = try conditions()
+      return AnswerPage(texts: [try Self.text { $0.conditions(report) }])
+    case .runs(let asked, let after):
+      try rules.check(asked, from: identifier, own: own)
+      var query = RunQuery()
+      (query.identifier, query.after, query.limit) = (asked, after, AnswerPage.countLimit)
+      let runs = try reading { () throws(StoreError) in try store.runs(query) }
+      return try Self.page(of: runs, id: \.id) { (run) throws(CallFailure) in
+        run
+      } write: {
+        $0.run($1)
+      }
+    case .lastSuccess(let asked):
+      try rules.check(asked, from: identifier, own: own)
+      var query = RunQuery()
+      (query.identifier, query.limit) = (asked, 1)
+      query.outcomes = RunOutcome.allCases.filter(\.isSuccess)
+      guard let run = try reading({ () throws(StoreError) in try store.runs(query) }).first else {
+        throw CallFailure(.notFound, "no run of \(asked) on record has succeeded")
+      }
+      return AnswerPage(texts: [try Self.text { $0.run(run) }])
+    }
+  }
+
+  private func requests(
+    of asked: TaskIdentifier, after: RequestID?, from identifier: TaskIdentifier, own: [TaskIdentifier]
+  ) throws(CallFailure) -> AnswerPage {
+    try rules.check(asked, from: identifier, own: own)
+    var query = RequestQuery()
+    (query.identifier, query.after, query.limit) = (asked, after, AnswerPage.countLimit)
+    query.states = RequestState.allCases.filter { !$0.isFinal }
+    let records = try reading { () throws(StoreError) in try store.requests(query) }
+    return try Self.page(of: records, id: \.id) { (record) throws(CallFailure) in
+      guard own.contains(asked) else { return record }
+      // A listing has no payloads.
+      return try reading { () throws(StoreError) in try store.request(record.id) } ?? record
+    } write: {
+      $0.request($1)
+    }
+  }
+
+  /// A request on record. Throws `notFound` and `notPermitted`.
+  private func onRecord(_ id: RequestID, from identifier: TaskIdentifier, own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
+    guard let record = try reading({ () throws(StoreError) in try store.request(id) }) else {
+      throw CallFailure(.notFound, "there is no request \(id)")
+    }
+    try rules.check(record.request.identifier, from: identifier, own: own)
+    return record
+  }
+
+  private func shown(_ record: RequestRecord, _ own: [TaskIdentifier]) -> RequestRecord {
+    var record = record
+    if !own.contains(record.request.identifier) { record.request.payload = [] }
+    return record
+  }
+
+  // MARK: Pages
+
+  /// - Parameters:
+  ///   - complete: Reads what the listing lacks.
+  ///   - write: Writes the members of one element.
+  private static func page<Element, Kind>(
+    of elements: [Element], id: KeyPath<Element, RecordID<Kind>>, complete: (Element) throws(CallFailure) -> Element,
+    write: (inout JSONWriter, Element) -> Void
+  ) throws(CallFailure) -> AnswerPage {
+    var page = AnswerPage()
+    var bytes = 0
+    for element in elements {
+      let whole = try complete(element)
+      let text = try text { write(&$0, whole) }
+      page.texts.append(text)
+      bytes += text.count
+      page.next = element[keyPath: id].description
+      if bytes >= AnswerPage.fullBytes { return page }
+    }
+    if elements.count < AnswerPage.countLimit { page.next = nil }
+    return page
+  }
+
+  private static func text(_ write: (inout JSONWriter) -> Void) throws(CallFailure) -> [UInt8] {
+    let bytes = JSONWriter.object(reservingCapacity: 512) { write(&$0) }
+    guard bytes.count <= AnswerPage.textLimit else {
+      throw CallFailure(.tooBig, "the answer has \(bytes.count) bytes, more than \(AnswerPage.textLimit)")
+    }
+    return bytes
+  }
+
+  private func reading<Value>(_ body: () throws(StoreError) -> Value) throws(CallFailure) -> Value {
+    do { return try body() } catch { throw CallFailure(.unavailable, error.description) }
+  }
+}

@@ -1,0 +1,45 @@
+import HostThreads
+import TaskModel
+import TaskScheduler
+
+/// Explains why requests are not running: for operators, and for plugins.
+struct RequestExplainer: Sendable {
+  let store: any RequestStore
+  let scheduler: Scheduler
+  let lastRuns: LastRuns
+  /// How many live requests a forecast reads at most.
+  static let forecastRequests = 20_000
+
+  /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes. Blocks for up to about a quarter of
+  /// a second.
+  func explain(_ record: RequestRecord) throws(StoreError) -> RequestExplanation {
+    let edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: record.id)
+    let obstacle = try RetryObstacle.find(for: record, edges: store.edges(of:), request: store.request(_:))
+    var query = RunQuery()
+    (query.request, query.limit) = (record.id, 1)
+    let lastEnded = try store.runs(query).first?.ended
+    let answer = Awaited<(RequestExplanation, ForecastBasis)>()
+    scheduler.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: lastEnded) { answer.set(($0, $1)) }
+    let (explanation, basis) = answer.wait()
+    do { return try basis.complete(explanation, of: record) { try queue(dueBy: $0) } } catch {
+      throw error as? StoreError ?? .other("\(error)")
+    }
+  }
+
+  /// The live requests that are due by then, and those that wait for an event.
+  func queue(dueBy to: WallTime) throws -> ForecastQueue {
+    var query = RequestQuery()
+    query.states = [.blocked, .pending, .claimed, .running]
+    query.dueBy = to
+    query.limit = Self.forecastRequests
+    var requests = try store.requests(query)
+    // The forecast lists requests that wait for an event, without a time.
+    query.dueBy = nil
+    query.waitsForEvent = true
+    requests += try store.requests(query).filter { $0.due > to }
+    let durations = try lastRuns.current(store).compactMapValues(\.duration)
+    var edges: [RequestID: [DependencyRecord]] = [:]
+    for request in requests where request.state == .blocked { edges[request.id] = try store.edges(of: request.id) }
+    return ForecastQueue(requests, edges: edges, durations: durations)
+  }
+}
