@@ -265,8 +265,8 @@ let package = Package(
     .testTarget(
       name: "HostControlTests",
       dependencies: [
-        "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "RecordJSON", "StrictText", "TaskModel", logging,
-        nioCore,
+        "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "RecordJSON", "StrictText", "TaskModel",
+        logging, nioCore,
       ],
       swiftSettings: settings),
     .testTarget(

@@ -102,7 +102,9 @@ final class MemoryTransaction: StoreTransaction {
 
   func request(_ id: RequestID) throws -> RequestRecord? { row(id)?.record }
 
-  func payload(of id: RequestID) throws -> [UInt8] { row(id).map { $0.eventPayload ?? $0.payload } ?? [] }
+  func input(of id: RequestID) throws -> RunInput {
+    row(id).map { RunInput(payload: $0.eventPayload ?? $0.payload, traceparent: $0.record.request.traceparent) } ?? RunInput(payload: [])
+  }
 
   func submittedPayload(of id: RequestID) throws -> [UInt8] { row(id)?.payload ?? [] }
 

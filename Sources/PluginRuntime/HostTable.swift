@@ -33,6 +33,7 @@ enum HostTable {
       if strcmp(id, TASKHOST_EXTENSION_REQUESTS_2) == 0 { return UnsafeRawPointer(RequestsTable2.shared) }
       if strcmp(id, TASKHOST_EXTENSION_OPEN_FILES) == 0 { return UnsafeRawPointer(OpenFilesTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_RECORDS) == 0 { return UnsafeRawPointer(RecordsTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_TRACE) == 0 { return UnsafeRawPointer(TraceTable.shared) }
       return nil
     }
     return table

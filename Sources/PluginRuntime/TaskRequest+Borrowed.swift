@@ -28,6 +28,9 @@ extension TaskRequest {
       idempotencyKey: try Self.text(raw.idempotency_key, .idempotencyKey),
       uniqueWindow: raw.unique_window_ms == 0 ? nil : .milliseconds(raw.unique_window_ms))
     self.isPaced = isPaced
+    if let text = try Self.text(raw.traceparent, .traceparent) {
+      do throws(RequestRefusal) { traceparent = try TraceParent(field: text) } catch { throw CallFailure(error) }
+    }
     if raw.delay_ms > 0 { delay = .milliseconds(raw.delay_ms) }
     try readGates(raw)
     do { try check() } catch { throw CallFailure(error) }

@@ -63,6 +63,10 @@ extension JSONWriter {
     member("cpu_ms", report.cpuTime?.wholeMilliseconds)
     member("peak_memory_bytes", report.peakMemory)
     member("trouble", report.trouble)
+    if let trace = report.trace {
+      member("traceparent", trace.current.description)
+      member("trace_link", trace.link?.description)
+    }
     bytes("output", report.output, singleLine: singleLine)
   }
 

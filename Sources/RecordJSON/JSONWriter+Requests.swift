@@ -37,6 +37,7 @@ extension JSONWriter {
     gates(request.gates)
     member(RequestField.tags.rawValue, request.tags)
     keys(request)
+    member(RequestField.traceparent, request.traceparent?.description)
     schedule(request)
     if let retry = request.retry { object(RequestField.retry.rawValue) { $0.policy(retry) } }
     if !request.after.isEmpty { array(RequestField.after.rawValue, request.after) { $0.dependency($1) } }

@@ -233,9 +233,19 @@ public final class Host: Sendable {
 
   /// A run, live or ended.
   public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
-    if let running = await liveRuns().first(where: { $0.id == id }) { return running }
-    if let record = try read({ () throws(StoreError) in try store.run(id) }) { return record }
+    if let running = await liveRuns().first(where: { $0.id == id }) { return try traced(running) }
+    if let record = try read({ () throws(StoreError) in try store.run(id) }) { return try traced(record) }
     throw RequestRefusal(.notFound, "there is no run \(id)")
+  }
+
+  /// The run with its trace, as long as its request is on record.
+  private func traced(_ run: RunRecord) throws(RequestRefusal) -> RunRecord {
+    guard let request = try read({ () throws(StoreError) in try store.request(run.request) })?.request else { return run }
+    var run = run
+    run.report.trace = request.traceparent.map {
+      RunTrace(of: run.id, attempt: run.attempt, isRepeating: request.repetition != nil, parent: $0)
+    }
+    return run
   }
 
   private func liveRuns() async -> [RunRecord] {

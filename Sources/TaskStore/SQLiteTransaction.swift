@@ -80,7 +80,7 @@ final class SQLiteTransaction: StoreTransaction {
   /// Frequently used statements, prepared once.
   final class Statements {
     let begin, commit, rollBack, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
-    let insert, insertPayload, payload, eventPayload, update, rewrite, select, change, appendRun: PreparedStatement
+    let insert, insertPayload, payload, input, eventPayload, update, rewrite, select, change, appendRun: PreparedStatement
     let selectRunning, selectClaimed, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
     let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
     let insertTag, tags, deleteTag, identifierAndState: PreparedStatement
@@ -102,6 +102,7 @@ final class SQLiteTransaction: StoreTransaction {
       insert = try prepare("INSERT INTO requests (\(columns)) VALUES (\(marks))")
       insertPayload = try prepare("INSERT INTO payloads (request, bytes) VALUES (?, ?)")
       payload = try prepare("SELECT bytes FROM payloads WHERE request = ?")
+      input = try prepare("SELECT bytes, options FROM requests LEFT JOIN payloads ON request = id WHERE id = ?")
       eventPayload = try prepare("SELECT bytes FROM event_payloads WHERE request = ?")
       update = try prepare(
         """
@@ -320,9 +321,13 @@ final class SQLiteTransaction: StoreTransaction {
     return try statements.select.rows(.integer(id.sequence), read: record).first
   }
 
-  func payload(of id: RequestID) throws -> [UInt8] {
-    if let bytes = try statements.eventPayload.rows(.integer(id.sequence), read: { $0.blob(0) }).first { return bytes }
-    return try submittedPayload(of: id)
+  func input(of id: RequestID) throws -> RunInput {
+    let submitted = try statements.input.rows(.integer(id.sequence)) { row in
+      RunInput(payload: row.blob(0), traceparent: try row.optionalText(1).flatMap(StoredOptions.traceparent(in:)))
+    }
+    var input = submitted.first ?? RunInput(payload: [])
+    if let bytes = try statements.eventPayload.rows(.integer(id.sequence), read: { $0.blob(0) }).first { input.payload = bytes }
+    return input
   }
 
   func submittedPayload(of id: RequestID) throws -> [UInt8] {

@@ -51,6 +51,7 @@ struct StoredOptions: Codable, Equatable {
   var after: [After]?
   var idempotencyKey: String?
   var uniqueWindow: Int64?
+  var traceparent: String?
 
   struct Cron: Codable, Equatable {
     var expression, zone, gap, repeated: String
@@ -102,6 +103,14 @@ struct StoredOptions: Codable, Equatable {
     after = edges.isEmpty ? nil : edges
     idempotencyKey = request.idempotencyKey
     uniqueWindow = request.uniqueWindow?.wholeMilliseconds
+    traceparent = request.traceparent?.description
+  }
+
+  /// The trace in the options of a request; nil for none.
+  static func traceparent(in text: String) throws -> TraceParent? {
+    // Most options name none, and this is asked for each run.
+    guard text.contains("\"traceparent\"") else { return nil }
+    return try StoredJSON.decode(StoredOptions.self, from: text).traceparent.flatMap { TraceParent($0) }
   }
 
   /// Adds the options to a request whose other columns were already read.
@@ -133,6 +142,7 @@ struct StoredOptions: Codable, Equatable {
     }
     request.idempotencyKey = options.idempotencyKey
     request.uniqueWindow = options.uniqueWindow.map { .milliseconds($0) }
+    request.traceparent = options.traceparent.flatMap { TraceParent($0) }
   }
 
   private static func policy(_ missed: Missed) throws -> MissedPolicy {
@@ -172,5 +182,6 @@ extension TaskRequest {
   /// Whether the request has any rarely used field.
   fileprivate var hasOptions: Bool {
     repetition != nil || event != nil || idempotencyKey != nil || uniqueWindow != nil || !after.isEmpty || gates != .none
+      || traceparent != nil
   }
 }

@@ -25,6 +25,7 @@ extension TaskRequest: WireValue {
     writer.optional(gates.concurrencyKey) { $0.text($1) }
     writer.optional(idempotencyKey) { $0.text($1) }
     writer.optional(uniqueWindow)
+    writer.optional(traceparent)
   }
 
   private func writeTimes(to writer: inout MessageWriter) {
@@ -61,6 +62,7 @@ extension TaskRequest: WireValue {
     gates.concurrencyKey = try reader.optionalText("concurrency key")
     idempotencyKey = try reader.optionalText("idempotency key")
     uniqueWindow = try reader.optional(Duration.self, "unique window")
+    traceparent = try reader.optional(TraceParent.self, "a request's traceparent")
     do throws(RequestRefusal) { try check() } catch { throw .malformed(what: error.message) }
   }
 

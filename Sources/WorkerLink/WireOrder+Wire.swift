@@ -2,7 +2,7 @@ import TaskModel
 
 extension WireOrder: WireValue {
   /// Upper bound of its size in bytes.
-  var wireBytes: Int { 58 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
+  var wireBytes: Int { (trace == nil ? 59 : 59 + 2 * 60) + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {
     writer.write(run)
@@ -13,6 +13,7 @@ extension WireOrder: WireValue {
     writer.optional(arguments) { $0.blob($1) }
     writer.flag(tellsBegin)
     writer.optional(notBefore) { $0.integer($1.nanoseconds) }
+    writer.optional(trace)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -28,6 +29,30 @@ extension WireOrder: WireValue {
       tellsBegin: try reader.flag("whether an order tells of its begin"),
       notBefore: try reader.optional("an order's time") { (reader) throws(LinkError) in
         MonotonicTime(nanoseconds: try reader.integer(Int64.self, "an order's time"))
-      })
+      },
+      trace: try reader.optional(RunTrace.self, "an order's trace"))
+  }
+}
+
+extension RunTrace: WireValue {
+  func write(to writer: inout MessageWriter) {
+    writer.write(current)
+    writer.optional(link)
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    self.init(
+      current: try reader.read(TraceParent.self, "a run's trace"), link: try reader.optional(TraceParent.self, "the trace of a submission"))
+  }
+}
+
+extension TraceParent: WireValue {
+  func write(to writer: inout MessageWriter) { writer.text(description) }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    let text = try reader.text(what, atMost: TraceParent.textBytes)
+    // One encoding of each value: the text as it is written.
+    guard let parent = TraceParent(text), parent.description == text else { throw .malformed(what: "\(what) is no traceparent") }
+    self = parent
   }
 }

@@ -18,11 +18,13 @@ public struct WireOrder: Sendable, Hashable {
   public var tellsBegin: Bool
   /// The earliest time on the monotonic clock at which the handler may be called; nil: at once.
   public var notBefore: MonotonicTime?
+  /// The run's trace; nil if its request was submitted without one.
+  public var trace: RunTrace?
 
   /// Creates an order.
   public init(
     run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    tellsBegin: Bool = false, notBefore: MonotonicTime? = nil
+    tellsBegin: Bool = false, notBefore: MonotonicTime? = nil, trace: RunTrace? = nil
   ) {
     self.run = run
     self.request = request
@@ -32,12 +34,14 @@ public struct WireOrder: Sendable, Hashable {
     self.arguments = arguments
     self.tellsBegin = tellsBegin
     self.notBefore = notBefore
+    self.trace = trace
   }
 
   /// The part of a launcher's order that travels.
   public init(_ order: RunOrder) {
     self.init(
       run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload,
-      arguments: order.arguments, tellsBegin: order.tellsBegin, notBefore: order.notBefore)
+      arguments: order.arguments, tellsBegin: order.tellsBegin, notBefore: order.notBefore,
+      trace: order.trace)
   }
 }

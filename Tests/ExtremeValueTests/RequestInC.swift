@@ -26,6 +26,7 @@ final class RequestInC {
     raw.on_conflict = UInt32(ConflictPolicy.allCases.firstIndex(of: request.onConflict) ?? 0)
     raw.priority = Int32(clamping: request.priority)
     raw.idempotency_key = text(request.idempotencyKey)
+    raw.traceparent = text(request.traceparent?.description)
     raw.unique_window_ms = milliseconds(request.uniqueWindow)
     setTimes(request)
     setRules(request)

@@ -120,4 +120,16 @@ import Testing
     let error = #expect(throws: RequestRefusal.self) { try read("{\n\"identifier\": x}") }
     #expect(error?.message.contains("line 2, column 15") == true)
   }
+
+  @Test("a traceparent is the member's, else the header's, for each request of an array")
+  func traceparent() throws {
+    let member = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    let header = try #require(TraceParent("00-0af7651916cd43dd8448eb211c80319c-0000000000000001-00"))
+    let body = #"[{"identifier":"a"},{"identifier":"a","traceparent":"\#(member)"}]"#
+    let requests = try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0), traceparent: header).requests
+    #expect(requests.map(\.traceparent) == [header, TraceParent(member)])
+    #expect(throws: RequestRefusal.self) {
+      try SubmissionReader.read(Array(#"{"identifier":"a","traceparent":"00-1-2-3"}"#.utf8), now: WallTime(unixMilliseconds: 0))
+    }
+  }
 }

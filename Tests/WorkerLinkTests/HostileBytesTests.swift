@@ -109,6 +109,17 @@ import WorkerLink
     #expect(Decoding(HostMessage.answer(number: 0, .page(AnswerPage(texts: texts + [[]]))).encode().bytes).isRefused)
   }
 
+  @Test("a traceparent that is none, or is written in another way, is refused", arguments: ["01", "ff", "0G"])
+  func traces(_ version: String) {
+    var request = TaskRequest(identifier: Samples.identifier)
+    request.traceparent = Samples.trace
+    var bytes = WorkerMessage.call(number: 0, .submit(Samples.run, request)).encode().bytes
+    #expect(!Decoding(bytes).isRefused)
+    // The text is the last field.
+    bytes.replaceSubrange(bytes.count - TraceParent.textBytes..<bytes.count - TraceParent.textBytes + 2, with: version.utf8)
+    #expect(Decoding(bytes).isRefused)
+  }
+
   @Test("an id with bits that no id has is refused", arguments: [(10, 0x10), (18, 0x40)] as [(Int, UInt8)])
   func ids(_ offset: Int, _ bit: UInt8) {
     var bytes = HostMessage.expire(Samples.otherRun, .budget).encode().bytes

@@ -8,6 +8,10 @@ enum Samples {
   static let request = RequestID(sequence: 0x019A_0000_0000_1001, origin: 42)
   static let identifier = named("org.example.refresh")
   static let longIdentifier = named(String(repeating: "a", count: 128))
+  static let trace: TraceParent = {
+    guard let trace = TraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01") else { preconditionFailure("no traceparent") }
+    return trace
+  }()
   static let farAway = Duration.nanoseconds(Int64.max)
 
   /// An identifier that a test spells; the fallback is never met.
@@ -38,6 +42,7 @@ enum Samples {
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "c", resources: ["gpu": 1, "disk": 1_000_000],
       flex: Limits.longestDuration)
     request.onLostCondition = .finish
+    request.traceparent = trace
     return request
   }()
 
@@ -89,6 +94,9 @@ enum Samples {
           run: run, request: request, identifier: identifier, attempt: 3, payload: [1], tellsBegin: true,
           notBefore: MonotonicTime(nanoseconds: 7)),
         WireOrder(run: otherRun, request: request, identifier: identifier, attempt: 2, payload: [], arguments: []),
+        WireOrder(
+          run: run, request: request, identifier: identifier, attempt: 2, payload: [], trace: RunTrace(current: trace, link: trace)),
+        WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: [], trace: RunTrace(current: trace, link: nil)),
       ]),
       .shutdown,
       .withdraw([]),

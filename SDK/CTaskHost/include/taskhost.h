@@ -338,6 +338,10 @@ typedef struct taskhost_request {
   const char *idempotency_key; /* a second submission with this key does nothing and gets the first one's answer. The key
                                 * is the whole host's: begin it with your identifier. 1-256 bytes */
   uint64_t unique_window_ms;   /* how long after the submission unique_key stays held, even if the request has ended */
+
+  /* ---- the trace that it belongs to ---- */
+
+  const char *traceparent; /* W3C Trace Context: its runs can continue that trace, see TASKHOST_EXTENSION_TRACE */
 } taskhost_request;
 
 /* What submit returns. Set struct_size before the call. */
@@ -438,7 +442,7 @@ typedef struct taskhost_api {
   const char *(*last_error)(void);
   /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
    * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS,
-   * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES and TASKHOST_EXTENSION_RECORDS. */
+   * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES, TASKHOST_EXTENSION_RECORDS and TASKHOST_EXTENSION_TRACE. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 
@@ -644,6 +648,29 @@ typedef struct taskhost_records {
       taskhost_task task, uint64_t completed, uint64_t total, const char *unit, const char *message);
 } taskhost_records;
 
+/* ---- extension org.taskhost.trace/1: the trace that a run belongs to ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_trace *. */
+#define TASKHOST_EXTENSION_TRACE "org.taskhost.trace/1"
+
+/* Bytes of a traceparent with its 0 byte. */
+#define TASKHOST_TRACEPARENT_SIZE 56
+
+/* A request that was submitted with a traceparent (W3C Trace Context) gives one to each of its runs, which the run passes on to
+ * what it calls. */
+typedef struct taskhost_trace {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Writes the run's own traceparent, and to link (may be NULL) the submission's, if the run only links to it, else "". Both have
+   * TASKHOST_TRACEPARENT_SIZE bytes. The first attempt of a request that does not repeat is a child in the submission's trace;
+   * a retry, and each run of a request that repeats, is the root of a new trace, linked to the submission's.
+   * ENOTFOUND: the request was submitted without a traceparent. EINVAL, ESTALE. */
+  taskhost_status (*current)(taskhost_task task, char *traceparent, char *link);
+} taskhost_trace;
+
 /* ---- what a plugin exports ---- */
 
 /* Read before anything is called. Must equal TASKHOST_ABI_VERSION. */
@@ -715,7 +742,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhos
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_retry) == 32, "taskhost_retry has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_predecessor) == 16, "taskhost_predecessor has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_resource) == 16, "taskhost_resource has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 232, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 240, "taskhost_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, deadline_unix_ms) == 56, "version 1 of taskhost_request");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");
@@ -724,6 +751,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, missed_spread_ms) == 120, "tas
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, retry) == 152, "taskhost_request.retry");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, tags) == 176, "taskhost_request.tags");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, unique_window_ms) == 224, "taskhost_request.unique_window_ms");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, traceparent) == 232, "taskhost_request.traceparent");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_submission) == 56, "taskhost_submission has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_submission, request_id) == 16, "taskhost_submission.request_id");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_api.register_handler");
@@ -739,6 +767,7 @@ TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files h
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_work, items_attempted) == 8, "taskhost_work.items_attempted");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_records) == 24, "taskhost_records has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_trace) == 16, "taskhost_trace has no padding");
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -27,6 +27,7 @@ final class CRequest {
     value.earliest_begin_unix_ms = earliestBegin
     value.conditions = request.conditions.rawValue
     value.on_conflict = request.onConflict.cValue
+    value.traceparent = try text(request.traceparent, "the request's traceparent")
     value.unique_key = try text(request.uniqueKey, "the request's unique key")
     try setTimes(request)
     try setRun(request)

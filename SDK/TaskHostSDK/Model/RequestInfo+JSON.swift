@@ -14,7 +14,7 @@ private struct HostRequest: Decodable {
   let earliest_begin_unix_ms: Int64?, deadline_unix_ms: Int64?, event: String?, debounce_ms: Int64?
   let every_ms: Int64?, cron: String?, time_zone: String?, daylight_gap: String?, daylight_repeat: String?, every_event: Bool?
   let missed: String?, missed_limit: Int?, missed_spread_ms: Int64?
-  let retry: Retry?, after: [Predecessor]?, payload_base64: String?
+  let retry: Retry?, after: [Predecessor]?, payload_base64: String?, traceparent: String?
 }
 
 private struct HostRun: Decodable {
@@ -136,6 +136,7 @@ extension TaskRequest {
     concurrencyKey = read.concurrency_key
     idempotencyKey = read.idempotency_key
     uniqueWindow = read.unique_window_ms.map { .milliseconds($0) }
+    traceparent = read.traceparent
   }
 }
 

@@ -90,6 +90,11 @@ public struct TaskRequest: Sendable {
   /// How long after the submission the ``uniqueKey`` stays held, even if the request has ended; `nil`: only while the request is live.
   public var uniqueWindow: Duration?
 
+  // MARK: The trace that it belongs to
+
+  /// The `traceparent` (W3C Trace Context) of the caller, such as ``TaskContext/trace``'s; `nil`: none. The request's runs can continue it.
+  public var traceparent: String?
+
   /// Creates a request with a payload of bytes.
   public init(
     identifier: String, payload: [UInt8] = [], earliestBegin: Date? = nil, uniqueKey: String? = nil, onConflict: ConflictPolicy = .none,

@@ -25,6 +25,7 @@ extension SubmittedRequest {
     concurrencyKey = request.gates.concurrencyKey
     idempotencyKey = request.idempotencyKey
     uniqueWindow = request.uniqueWindow
+    traceparent = request.traceparent?.description
   }
 }
 

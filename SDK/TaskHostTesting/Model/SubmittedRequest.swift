@@ -46,6 +46,8 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   public let idempotencyKey: String?
   /// How long the unique key stays held; `nil`: while the request is live.
   public let uniqueWindow: Duration?
+  /// The `traceparent` that it was submitted with.
+  public let traceparent: String?
 
   /// The payload, decoded from JSON.
   ///

@@ -67,6 +67,9 @@ public struct TestRequest: Sendable {
   /// How many tokens of ``TestHostOptions/resources`` its run takes.
   public var resources: [String: Int] = [:]
 
+  /// The `traceparent` with which it is submitted; `nil`: none.
+  public var traceparent: String?
+
   /// Creates a request that is due at once and runs once.
   ///
   /// - Parameters:
@@ -111,6 +114,9 @@ public struct TestRequest: Sendable {
     request.gates.concurrencyKey = concurrencyKey
     request.gates.resources = resources
     request.deadline = deadline.map { now + $0 }
+    if let traceparent {
+      do { request.traceparent = try TraceParent(field: traceparent) } catch { throw TestHostError.notPossible(error.message) }
+    }
     return request
   }
 }

@@ -131,7 +131,8 @@ struct ControlResponder: Sendable {
 
   private func submit(_ request: ControlRequest) async throws -> ControlResponse {
     let (requests, isArray) = try SubmissionReader.read(
-      request.body, now: SystemClock().wallTime, idempotencyKey: try request.headers.idempotencyKey())
+      request.body, now: SystemClock().wallTime, idempotencyKey: try request.headers.idempotencyKey(),
+      traceparent: request.headers.traceparent)
     let submissions = try await host.submit(requests)
     return .json(.created, capacity: 64 + submissions.count * 400) { writer in
       if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
@@ -192,6 +193,12 @@ extension HTTPHeaders {
     let keys = self["idempotency-key"]
     guard keys.count <= 1 else { throw RequestRefusal(.invalid, "there are \(keys.count) headers Idempotency-Key: send one") }
     return keys.first
+  }
+
+  /// The trace in which the client calls. One that is malformed counts as absent, as W3C Trace Context demands.
+  fileprivate var traceparent: TraceParent? {
+    let values = self["traceparent"]
+    return values.count == 1 ? values.first.flatMap { TraceParent($0) } : nil
   }
 
   /// The last event that the client has seen. An empty id, from a client that has seen none, counts as absent.

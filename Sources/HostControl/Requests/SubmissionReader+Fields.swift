@@ -41,6 +41,7 @@ extension SubmissionReader {
     case .after: request.after = try predecessors(value)
     case .retry: request.retry = try retry(value)
     case .tags: request.tags = try strings(value, field)
+    case .traceparent: request.traceparent = try TraceParent(field: try text(value, field))
     }
   }
 

@@ -11,6 +11,8 @@ struct SubmissionReader {
   let bytes: [UInt8]
   var now = WallTime(unixMilliseconds: 0)
   var hostTimeZone: () -> String = { HostTimeZone.name }
+  /// The trace of the whole submission.
+  private var traceparent: TraceParent?
   /// The index of this request in the array; nil outside an array.
   private(set) var index: Int?
   /// The checked identifier of the previous request in the array: most arrays use only one.
@@ -23,13 +25,15 @@ struct SubmissionReader {
   /// - Parameters:
   ///   - now: The time from which `delay_ms` counts.
   ///   - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
+  ///   - traceparent: The header `traceparent`, for requests without the member.
   ///   - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
   static func read(
-    _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, hostTimeZone: @escaping () -> String = { HostTimeZone.name }
+    _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, traceparent: TraceParent? = nil,
+    hostTimeZone: @escaping () -> String = { HostTimeZone.name }
   ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {
     let root = try parse(bytes, opaque: [RequestField.payload.rawValue])
     var reader = SubmissionReader(bytes: bytes)
-    (reader.now, reader.hostTimeZone) = (now, hostTimeZone)
+    (reader.now, reader.hostTimeZone, reader.traceparent) = (now, hostTimeZone, traceparent)
     guard case .array(let elements) = root.value else {
       var request = try reader.request(root)
       if let idempotencyKey { try Self.apply(idempotencyKey, to: &request) }
@@ -94,6 +98,7 @@ struct SubmissionReader {
     let checked = if let known, known.rawValue == identifier.string { known } else { try taskIdentifier(identifier) }
     known = checked
     var request = TaskRequest(identifier: checked)
+    request.traceparent = traceparent
     let given = try Self.fields(of: members)
     for (field, member) in zip(given, members) { try read(field, member.node, of: node, into: &request) }
     if request.uniqueKey != nil, request.onConflict == .none {

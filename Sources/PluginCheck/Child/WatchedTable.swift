@@ -7,6 +7,7 @@ import PluginRuntime
 nonisolated(unsafe) private var realTable = taskhost_api()
 nonisolated(unsafe) private var realRequests = taskhost_requests()
 nonisolated(unsafe) private var realRequests2 = taskhost_requests_2()
+nonisolated(unsafe) private var realTrace = taskhost_trace()
 nonisolated(unsafe) private var realRecords = taskhost_records()
 private let defect = taskhost_status(TASKHOST_EINTERNAL)
 
@@ -46,15 +47,17 @@ enum WatchedTable {
     guard let table = ContractTable.shared,
       let requests = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self),
       let requests2 = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS_2)?.assumingMemoryBound(to: taskhost_requests_2.self),
+      let trace = table.pointee.extension?(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self),
       let records = table.pointee.extension?(TASKHOST_EXTENSION_RECORDS)?.assumingMemoryBound(to: taskhost_records.self)
     else { return false }
-    (realTable, realRequests, realRequests2, realRecords) = (table.pointee, requests.pointee, requests2.pointee, records.pointee)
+    (realTable, realRequests, realRequests2) = (table.pointee, requests.pointee, requests2.pointee)
+    (realTrace, realRecords) = (trace.pointee, records.pointee)
     return change(table) { table in
       watchLaunch(&table)
       watchNumbers(&table)
       watchRun(&table)
       watchDurable(&table)
-    } && change(requests, watchRequests) && change(requests2, watchRequests2) && change(records, watchRecords)
+    } && change(requests, watchRequests) && change(requests2, watchRequests2) && change(trace, watchTrace) && change(records, watchRecords)
   }
 
   private static func change<Table>(_ shared: UnsafePointer<Table>, _ body: (inout Table) -> Void) -> Bool {
@@ -176,6 +179,10 @@ enum WatchedTable {
     table.update = { task, request, fields, submission in
       noted("update", task, realRequests2.update?(task, request, fields, submission) ?? defect)
     }
+  }
+
+  private static func watchTrace(_ table: inout taskhost_trace) {
+    table.current = { task, traceparent, link in noted("current", task, realTrace.current?(task, traceparent, link) ?? defect) }
   }
 
   private static func watchRecords(_ table: inout taskhost_records) {

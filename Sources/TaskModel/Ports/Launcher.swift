@@ -40,11 +40,13 @@ public struct RunOrder: Sendable {
   /// The earliest time at which the handler may be called, less than a millisecond away; nil: at once. The run's thread stays awake for the
   /// last part of the wait, so that it calls the handler on time.
   public var notBefore: MonotonicTime?
+  /// The run's trace; nil if its request was submitted without one.
+  public var trace: RunTrace?
 
   /// Creates an order.
   public init(
     run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    isAhead: Bool = false, tellsBegin: Bool = false, notBefore: MonotonicTime? = nil
+    isAhead: Bool = false, tellsBegin: Bool = false, notBefore: MonotonicTime? = nil, trace: RunTrace? = nil
   ) {
     self.run = run
     self.request = request
@@ -55,6 +57,7 @@ public struct RunOrder: Sendable {
     self.isAhead = isAhead
     self.tellsBegin = tellsBegin
     self.notBefore = notBefore
+    self.trace = trace
   }
 }
 

@@ -158,8 +158,8 @@ public protocol StoreTransaction {
   func rewrite(_ record: RequestRecord) throws
   /// A request without its payload; nil if it does not exist.
   func request(_ id: RequestID) throws -> RequestRecord?
-  /// The payload for the request's next run: that of the event it waited for, if any, otherwise the submitted one.
-  func payload(of id: RequestID) throws -> [UInt8]
+  /// What the request's next run gets.
+  func input(of id: RequestID) throws -> RunInput
   /// The submitted payload, regardless of events. Includes the outputs of the request's predecessors once it no longer waits for them.
   func submittedPayload(of id: RequestID) throws -> [UInt8]
   /// Writes the payload of an event; nil restores the submitted one.
@@ -281,6 +281,9 @@ public protocol StoreTransaction {
 }
 
 extension StoreTransaction {
+  /// The payload for the request's next run.
+  public func payload(of id: RequestID) throws -> [UInt8] { try input(of: id).payload }
+
   /// The request whose current run is `run`; throws ``StoreError/fenced`` if there is none.
   public func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
     guard let record = try self.request(request), record.state == .running, record.run == run else { throw StoreError.fenced }

@@ -1,7 +1,7 @@
 /// The fields of a request. The raw value is the field's name in JSON. `taskhost.h` and the SDK use the same names for the fields that a
 /// plugin may set.
 public enum RequestField: String, Sendable, CaseIterable {
-  case identifier, payload, cron, missed, event, watch, deadline, priority, conditions, window, resources, after, retry, tags
+  case identifier, payload, cron, missed, event, watch, deadline, priority, conditions, window, resources, after, retry, tags, traceparent
   case payloadBase64 = "payload_base64"
   case delay = "delay_ms"
   case earliestBegin = "earliest_begin"

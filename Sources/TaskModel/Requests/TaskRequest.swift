@@ -42,6 +42,8 @@ public struct TaskRequest: Sendable, Hashable {
   public var idempotencyKey: String?
   /// How long after submission the unique key stays held, even if the request has ended; nil means only while the request is live.
   public var uniqueWindow: Duration?
+  /// The trace in which it was submitted; nil for none. Runs get a ``RunTrace`` that follows from it.
+  public var traceparent: TraceParent?
 
   /// Creates a request that is due now and runs once.
   public init(

@@ -41,6 +41,7 @@ extension SchedulerCore {
     if holder.state != .blocked { request.payload = try fittingPayload(of: request, transaction.edges(of: holder.id)) }
     let old = holder.request
     request.after = old.after
+    request.traceparent = old.traceparent
     request.idempotencyKey = request.idempotencyKey ?? old.idempotencyKey
     var record = holder
     record.request = request

@@ -136,9 +136,11 @@ extension SchedulerCore {
       isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)
     let isHeld = offer.due > now
     let isAhead = isHeld || handler.freeSlots == 0
+    let input = try transaction.input(of: offer.id)
     let order = RunOrder(
-      run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id),
-      isAhead: isAhead, tellsBegin: limits.countsBegins(lane.gates, of: handler.contract.identifier))
+      run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: input.payload,
+      isAhead: isAhead, tellsBegin: limits.countsBegins(lane.gates, of: handler.contract.identifier),
+      trace: input.traceparent.map { RunTrace(of: run, attempt: entry.attempt, isRepeating: offer.isRepeating, parent: $0) })
     if isHeld { turn.held.append((order, offer.due)) } else { turn.orders.append(order) }
     guard !isAhead else {
       try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)

@@ -20,6 +20,7 @@
  *   submit IDENTIFIER PAYLOAD, submit-bytes COUNT, output-bytes COUNT
  *   notify EVENT [PAYLOAD]  raises an event
  *   show ID, why ID, live [IDENTIFIER], history IDENTIFIER LIMIT, last-success IDENTIFIER, conditions: a list of JSON objects, as the fact "texts"
+ *   trace                   what the run's trace is
  *   postpone ID MS, reprioritize ID PRIORITY
  *   late                    registers again, from the run and from another thread
  *   leave FIFO FIFO         leaves a thread behind, which waits for the first FIFO, calls the host, and writes what it was told to the second
@@ -63,6 +64,7 @@
 static const taskhost_api *api;
 static const taskhost_records *records;
 static const taskhost_requests_2 *requests;
+static const taskhost_trace *traces;
 static taskhost_launch launch_handle;
 static taskhost_registration registration;
 
@@ -317,6 +319,12 @@ static void step(run *self, char *text) {
     fact(self, "notify", "%d", status);
     if (status == TASKHOST_OK) fact(self, "waiting", "%" PRIu64, waiting);
   }
+  else if (IS("trace")) {
+    char own[TASKHOST_TRACEPARENT_SIZE] = "", linked[TASKHOST_TRACEPARENT_SIZE] = "";
+    fact(self, "trace", "%d", traces->current(task, own, linked));
+    fact(self, "traceparent", "\"%s\"", own);
+    fact(self, "link", "\"%s\"", linked);
+  }
   else if (IS("show")) texts(self, requests->show(task, first, gather_text, self));
   else if (IS("why")) texts(self, requests->why(task, first, gather_text, self));
   else if (IS("live")) texts(self, requests->list(task, *first ? first : NULL, gather_text, self));
@@ -391,6 +399,7 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table
   api = table;
   records = api->extension(TASKHOST_EXTENSION_RECORDS);
   requests = api->extension(TASKHOST_EXTENSION_REQUESTS_2);
+  traces = api->extension(TASKHOST_EXTENSION_TRACE);
   launch_handle = launch;
 #ifdef LAUNCH_MS
   poll(NULL, 0, LAUNCH_MS);
