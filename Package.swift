@@ -255,8 +255,8 @@ let package = Package(
     .testTarget(
       name: "TaskHostTests",
       dependencies: [
-        "HostConditions", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", "TestSupport",
-        logging,
+        "HostConditions", "HostThreads", "MemoryStore", "SchedulingLimits", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler",
+        "TestSupport", logging,
       ],
       swiftSettings: settings),
     .target(

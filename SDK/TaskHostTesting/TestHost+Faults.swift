@@ -1,6 +1,7 @@
 public import CTaskHost
 import HostThreads
 import PluginRuntime
+import SchedulingLimits
 public import TaskHostSDK
 import TaskModel
 import TaskScheduler
@@ -59,19 +60,25 @@ extension TestHost {
   /// Ends conditions: live runs of requests that require one of them expire with `.conditions`, and ``runNext(interruptions:)`` skips
   /// pending ones. The system's sockets keep working: give a handler that opens its own the address of a ``FaultyServer``.
   public func lose(_ conditions: TaskHostSDK.Conditions) {
-    setConditions { $0.subtract(TaskModel.Conditions(rawValue: conditions.rawValue)) }
+    core.monitor.locked { core.setConditions(core.conditions.subtracting(TaskModel.Conditions(rawValue: conditions.rawValue))) }
   }
 
   /// Makes conditions hold again.
   public func restore(_ conditions: TaskHostSDK.Conditions) {
-    setConditions { $0.formUnion(TaskModel.Conditions(rawValue: conditions.rawValue)) }
+    core.monitor.locked { core.setConditions(core.conditions.union(TaskModel.Conditions(rawValue: conditions.rawValue))) }
   }
 
-  private func setConditions(_ change: (inout TaskModel.Conditions) -> Void) {
+  /// Makes the machine rest on battery as if it had just rested long enough for the stage. From now on, requests wait for maintenance
+  /// windows, except those of the kind `continued`. `restore(.power)` and `lose(.idle)` end the stage, as in a host.
+  ///
+  /// - Throws: ``TestHostError/notPossible(_:)`` unless ``TestHostOptions/profile`` is ``TestProfile/phone``.
+  public func enter(_ stage: TestIdleStage) throws {
+    guard let stages = core.options.idleStages else {
+      throw TestHostError.notPossible("this host has no idle stages: set the profile of its options to .phone")
+    }
     core.monitor.locked {
-      change(&core.conditions)
-      core.scheduler.receive(core.conditionReport)
-      core.carryOut()
+      let resting = core.conditions.subtracting(.power).union(.idle)
+      core.setConditions(resting, settled: [.power, .idle], for: stage == .lightIdle ? stages.lightAfter : stages.deepAfter)
     }
   }
 

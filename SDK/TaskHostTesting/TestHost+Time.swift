@@ -34,6 +34,7 @@ extension TestHost {
     core.monitor.locked {
       core.clock.setCalendar(by: duration)
       try? core.scheduler.clockChanged(core.clock.reference)
+      core.shiftConditions(by: duration)
       core.carryOut()
     }
   }

@@ -14,7 +14,8 @@ extension JSONWriter {
     member("would_run_if", explanation.wouldRunIf)
   }
 
-  private mutating func gate(_ gate: Gate) {
+  /// What keeps a request from running.
+  public mutating func gate(_ gate: Gate) {
     member("gate", gate.kind)
     member("sentence", gate.sentence)
     moment("since", gate.since)

@@ -9,7 +9,9 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
   case active
   /// At least 50 %: half of it.
   case working
-  /// At least 20 %: a quarter.
+  /// At least 35 %: a quarter.
+  case frequent
+  /// At least 20 %: a quarter, unless the quota has a share of its own for it.
   case rare
   /// Less: a tenth.
   case restricted
@@ -26,7 +28,7 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .active: 1
     case .working: 2
-    case .rare: 4
+    case .frequent, .rare: 4
     case .restricted: 10
     }
   }
@@ -36,7 +38,7 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .active: "all"
     case .working: "half"
-    case .rare: "a quarter"
+    case .frequent, .rare: "a quarter"
     case .restricted: "a tenth"
     }
   }
@@ -69,6 +71,7 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
     case ..<Self.fewestRuns: self = .active
     case _ where reached >= 80 * possible: self = .active
     case _ where reached >= 50 * possible: self = .working
+    case _ where reached >= 35 * possible: self = .frequent
     case _ where reached >= 20 * possible: self = .rare
     default: self = .restricted
     }

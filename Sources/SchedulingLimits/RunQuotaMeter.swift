@@ -42,21 +42,27 @@ public struct RunQuotaMeter: Sendable, Hashable {
     if let merit = BehaviourBucket.Merit(outcome) { judge(Judged(start: start, merit: merit)) }
     let end = Self.moment(start + duration)
     // Run time more than a period before the end never counts.
-    let begin = max(Self.moment(start), end - quota.period.wholeMilliseconds)
+    let begin = max(Self.moment(start), end - longestPeriod)
     guard begin < end else { return }
     let span = Span(start: begin, end: end, time: end - begin)
     spans.insert(span, at: (spans.lastIndex { $0.end <= end } ?? -1) + 1)
-    if let newest = spans.last?.end { spans.removeFirst(spans.prefix { $0.end <= newest - quota.period.wholeMilliseconds }.count) }
+    if let newest = spans.last?.end { spans.removeFirst(spans.prefix { $0.end <= newest - longestPeriod }.count) }
     if spans.count > Self.mostSpans { merge() }
   }
 
   /// Forgets how useful runs were, for example after an update or a release from quarantine. Their time still counts.
   public mutating func forgetBehaviour() { judged = [] }
 
-  /// The run time of the last period: of ended runs, and of live runs that began at `live`.
+  private var longestPeriod: Int64 { quota.longestPeriod.wholeMilliseconds }
+
+  /// The run time of the last period of the bucket: of ended runs, and of live runs that began at `live`.
   public func used(at now: WallTime, live: [WallTime] = []) -> Duration {
+    used(at: now, live: live, period: allowance(at: now).period.wholeMilliseconds)
+  }
+
+  private func used(at now: WallTime, live: [WallTime], period: Int64) -> Duration {
     let to = Self.moment(now)
-    let from = to - quota.period.wholeMilliseconds
+    let from = to - period
     return .milliseconds(
       spans.reduce(0) { $0 + $1.time(from: from, to: to) } + live.reduce(0) { $0 + max(0, to - max(from, Self.moment($1))) })
   }
@@ -64,24 +70,24 @@ public struct RunQuotaMeter: Sendable, Hashable {
   /// The bucket from the last runs that are recent enough at `now`.
   public func bucket(at now: WallTime) -> BehaviourBucket { BehaviourBucket(merits(at: now)) }
 
-  /// The run time that the bucket allows.
-  public func allowance(at now: WallTime) -> Duration {
-    .milliseconds(quota.time.wholeMilliseconds / Int64(bucket(at: now).divisor))
-  }
+  /// The run time that the bucket allows, and in which period.
+  public func allowance(at now: WallTime) -> RunQuota.Allowance { quota.allowance(in: bucket(at: now)) }
 
   /// The first moment, not before `now`, at which less than the allowance is used; `now` if some is left.
   ///
   /// Assumes that live runs end now; while they continue, the result can move.
   public func opensAt(_ now: WallTime, live: [WallTime] = []) -> WallTime {
     let allowance = allowance(at: now)
-    guard used(at: now, live: live) >= allowance else { return now }
+    let period = allowance.period.wholeMilliseconds
+    guard used(at: now, live: live, period: period) >= allowance.time else { return now }
     var ended = self
     for start in live where start < now { ended.record(start: start, duration: now - start, outcome: .stopped) }
     // From here on the used time only decreases, and after one period it is 0.
-    var (low, high) = (Self.moment(now), Self.moment(now) + quota.period.wholeMilliseconds)
+    var (low, high) = (Self.moment(now), Self.moment(now) + period)
     while low < high {
       let middle = low + (high - low) / 2
-      if ended.used(at: WallTime(unixMilliseconds: middle)) < allowance { high = middle } else { low = middle + 1 }
+      let isOpen = ended.used(at: WallTime(unixMilliseconds: middle), live: [], period: period) < allowance.time
+      if isOpen { high = middle } else { low = middle + 1 }
     }
     return WallTime(unixMilliseconds: low)
   }
@@ -89,22 +95,25 @@ public struct RunQuotaMeter: Sendable, Hashable {
   /// When the allowance was used up, with the bucket of `now`; nil if it is not.
   public func usedUpSince(_ now: WallTime, live: [WallTime] = []) -> WallTime? {
     let allowance = allowance(at: now)
-    guard used(at: now, live: live) >= allowance else { return nil }
-    let period = quota.period.wholeMilliseconds
+    let period = allowance.period.wholeMilliseconds
+    func isUsedUp(at moment: Int64) -> Bool {
+      used(at: WallTime(unixMilliseconds: moment), live: live, period: period) >= allowance.time
+    }
+    guard isUsedUp(at: Self.moment(now)) else { return nil }
     // Between these moments the used time changes linearly.
     let edges = Set(
       spans.flatMap { [$0.start, $0.end, $0.start + period, $0.end + period] }
         + live.flatMap { [Self.moment($0), Self.moment($0) + period] })
     var high = Self.moment(now)
     for edge in edges.filter({ $0 < high }).sorted(by: >) {
-      guard used(at: WallTime(unixMilliseconds: edge), live: live) < allowance else {
+      guard !isUsedUp(at: edge) else {
         high = edge
         continue
       }
       var low = edge
       while low + 1 < high {
         let middle = low + (high - low) / 2
-        if used(at: WallTime(unixMilliseconds: middle), live: live) < allowance { low = middle } else { high = middle }
+        if isUsedUp(at: middle) { high = middle } else { low = middle }
       }
       break
     }
@@ -126,9 +135,10 @@ public struct RunQuotaMeter: Sendable, Hashable {
   /// The used time, the allowance and the reason for it, as a clause.
   public func explain(at now: WallTime, live: [WallTime] = []) -> String {
     let bucket = bucket(at: now)
-    let share = bucket == .active ? "" : " (\(bucket.share) of \(LengthText.words(quota.time)))"
+    let share = bucket == .active || quota.hasOwnAllowances ? "" : " (\(bucket.share) of \(LengthText.words(quota.time)))"
     let used = LengthText.words(used(at: now, live: live))
-    return "used \(used) of \(LengthText.words(allowance(at: now)))\(share) in the last \(LengthText.words(quota.period)); "
+    let allowance = allowance(at: now)
+    return "used \(used) of \(LengthText.words(allowance.time))\(share) in the last \(LengthText.words(allowance.period)); "
       + "bucket \(bucket.rawValue) because \(reason(at: now))"
   }
 

@@ -53,9 +53,13 @@ extension Host {
     let known = Dictionary(grouping: schedules, by: \.identifier)
     for identifier in handlers.keys where known[identifier] == nil { schedules.append(ScheduleRecord(identifier: identifier)) }
     return schedules.sorted(by: ScheduleRecord.isListedBefore).map { schedule in
-      if let request = schedule.request { return TaskActivity(schedule, nextStart: request.state == .running ? nil : request.due) }
+      let throttle = handlers[schedule.identifier]?.throttle
+      if let request = schedule.request {
+        return TaskActivity(schedule, nextStart: request.state == .running ? nil : request.due, throttle: throttle)
+      }
       let isAlone = (known[schedule.identifier]?.count ?? 0) < 2
-      return TaskActivity(schedule, nextStart: isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil)
+      let nextStart = isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil
+      return TaskActivity(schedule, nextStart: nextStart, throttle: throttle)
     }
   }
 

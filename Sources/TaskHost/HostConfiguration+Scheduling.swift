@@ -23,6 +23,8 @@ extension HostConfiguration {
       if plugin.retry != PluginConfiguration.Retry() { limits.retry = retry.changed(by: plugin.retry) }
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
+    policy.fill(from: profile)
+    policy.idleStages = idleStages
     // Longer than almost any commit, but too short to notice.
     policy.claimAhead = .milliseconds(20)
     return policy

@@ -364,6 +364,24 @@ import Testing
     }
   }
 
+  @Test("status says which limit holds a task, and until when")
+  func throttled() async throws {
+    let host = MemoryHost()
+    let identifiers = try ["org.example.sync", "org.example.other"].map { try TaskIdentifier($0) }
+    var activities = identifiers.map { TaskActivity(ScheduleRecord(identifier: $0)) }
+    activities[0].throttle = Gate(
+      kind: "quota", sentence: "org.example.sync has used 10 min of 10 min in the last 1 d",
+      until: WallTime(unixMilliseconds: 1_790_000_000_000))
+    activities[1].throttle = Gate(kind: "rate", sentence: "the plugin's rate limit of 20/1m is used up")
+    host.setTasks(activities)
+    try await with(host) { run in
+      let status = try await run("status").output
+      let first = "\nthrottled: org.example.sync has used 10 min of 10 min in the last 1 d; next at 2026-09-"
+      #expect(status.contains(first), "\(status)")
+      #expect(status.contains("\nthrottled: org.example.other: the plugin's rate limit of 20/1m is used up\n"), "\(status)")
+    }
+  }
+
   @Test("plugins list shows limits where there are any")
   func limits() async throws {
     let host = MemoryHost()

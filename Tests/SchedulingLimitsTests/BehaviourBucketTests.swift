@@ -8,7 +8,8 @@ struct BehaviourBucketTests {
     "the share of useful runs makes the bucket, and the bucket the share of the quota",
     arguments: [
       (20, 0, 0, BehaviourBucket.active, 60), (16, 0, 4, .active, 60), (15, 0, 5, .working, 30), (15, 2, 3, .active, 60),
-      (15, 1, 4, .working, 30), (10, 0, 10, .working, 30), (9, 1, 10, .rare, 15), (0, 20, 0, .working, 30), (4, 0, 16, .rare, 15),
+      (15, 1, 4, .working, 30), (10, 0, 10, .working, 30), (9, 1, 10, .frequent, 15), (7, 0, 13, .frequent, 15),
+      (6, 1, 13, .rare, 15), (0, 20, 0, .working, 30), (4, 0, 16, .rare, 15),
       (3, 1, 16, .restricted, 6), (0, 0, 20, .restricted, 6), (0, 0, 5, .restricted, 6), (0, 0, 4, .active, 60), (0, 0, 0, .active, 60),
       (4, 0, 1, .active, 60),
     ])
@@ -17,7 +18,7 @@ struct BehaviourBucketTests {
     let outcomes = [(RunOutcome.succeeded, succeeded), (.noop, idle), (.failed, failed)].flatMap { Array(repeating: $0, count: $1) }
     for (index, outcome) in outcomes.enumerated() { meter.record(start: at(Int64(index)), duration: .zero, outcome: outcome) }
     #expect(meter.bucket(at: at(100)) == bucket)
-    #expect(meter.allowance(at: at(100)) == .seconds(minutes * 60))
+    #expect(meter.allowance(at: at(100)).time == .seconds(minutes * 60))
   }
 
   @Test("what somebody else ended says nothing; what is useful in part counts half", arguments: RunOutcome.allCases)

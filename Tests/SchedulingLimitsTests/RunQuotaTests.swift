@@ -73,8 +73,8 @@ struct RunQuotaTests {
       let sum = runs.reduce(Int64(0)) { $0 + max(0, min($1.start + $1.duration, moment) - max($1.start, moment - 60_000)) }
       #expect(meter.used(at: at(moment)) == .milliseconds(sum))
       let opens = meter.opensAt(at(moment))
-      #expect(meter.used(at: opens) < meter.allowance(at: at(moment)))
-      if opens > at(moment) { #expect(meter.used(at: opens + .milliseconds(-1)) >= meter.allowance(at: at(moment))) }
+      #expect(meter.used(at: opens) < meter.allowance(at: at(moment)).time)
+      if opens > at(moment) { #expect(meter.used(at: opens + .milliseconds(-1)) >= meter.allowance(at: at(moment)).time) }
     }
   }
 
@@ -87,6 +87,33 @@ struct RunQuotaTests {
     #expect((meter.used(at: at(end)) - .seconds(10_000)).wholeMilliseconds.magnitude <= 20_000)
     #expect((meter.used(at: at(end + 43_200_000)) - .seconds(5000)).wholeMilliseconds.magnitude <= 20_000)
     #expect(meter.used(at: at(end + 86_400_000)) == .zero)
+  }
+
+  @Test("each bucket may have a time and a period of its own: what counts is the bucket's period")
+  func buckets() throws {
+    let texts: [BehaviourBucket: String] = [
+      .active: "20m/1h", .working: "10m/4h", .frequent: "10m/12h", .rare: "10m/1d", .restricted: "5m/1d",
+    ]
+    let quota = try #require(RunQuota(buckets: try texts.mapValues { try RunQuota($0) }))
+    #expect(quota.description == "active 20m/1h, working 10m/4h, frequent 10m/12h, rare 10m/1d, restricted 5m/1d")
+    #expect(RunQuota(buckets: [.active: quota]) == nil)
+    var meter = RunQuotaMeter(quota)
+    // Active, as fewer than five runs are known.
+    meter.record(start: at(0), duration: .seconds(1200), outcome: .failed)
+    #expect(meter.opensAt(at(1_200_000)) == at(3_600_001))
+    #expect(meter.usedUpSince(at(1_200_000)) == at(1_200_000))
+    // Restricted after five failures: the same run counts for a day.
+    for index in 0..<4 { meter.record(start: at(1_200_000 + Int64(index)), duration: .zero, outcome: .failed) }
+    #expect(meter.bucket(at: at(7_200_000)) == .restricted)
+    #expect(meter.used(at: at(7_200_000)) == .seconds(1200))
+    // From 15 min before the end of the run's day, less than 5 min of it count.
+    #expect(meter.opensAt(at(7_200_000)) == at(86_400_000 + 900_001))
+    #expect(
+      meter.explain(at: at(7_200_000))
+        == "used 20 min of 5 min in the last 1 d; bucket restricted because 0 of the last 5 runs succeeded")
+    for index in 0..<16 { meter.record(start: at(7_200_000 + Int64(index)), duration: .zero, outcome: .succeeded) }
+    #expect(meter.bucket(at: at(8_000_000)) == .active)
+    #expect(meter.opensAt(at(8_000_000)) == at(8_000_000))
   }
 
   @Test("shifted with the clock, it says the same as before")

@@ -107,6 +107,16 @@ struct ExampleTests {
     #expect(runs.count == 7)
   }
 
+  @Test("an idle stage") func idleStage() async throws {
+    var options = TestHostOptions()
+    options.profile = .phone
+    let host = try TestHost(Uploader.self, settings: settings, options: options)
+    try host.enter(.deepIdle)
+    try host.submit(payload: ["files": ["a.jpg"]])
+    #expect(try await host.runNext()?.started == .seconds(3600))
+    host.restore(.power)
+  }
+
   @Test("a lost network") func lostNetwork() async throws {
     let server = try FaultyServer(.refusing)
     let host = try TestHost(Uploader.self, settings: ["server": server.url])

@@ -159,6 +159,52 @@ struct SchedulingTests {
     #expect(runs[2].started > .seconds(3600))
   }
 
+  @Test("on a phone that rests, requests wait for the maintenance windows, and run when the phone is used again")
+  func idleStages() async throws {
+    var options = TestHostOptions()
+    options.profile = .phone
+    let host = try TestHost.with(options: options) { _ in .success }
+    try host.enter(.deepIdle)
+    try host.submit()
+    #expect(try await host.runNext()?.started == .seconds(3600))
+    // The window is open for five minutes.
+    try host.submit()
+    #expect(try await host.runNext()?.started == .seconds(3600))
+    try await host.advance(by: .seconds(300))
+    try host.submit()
+    #expect(try await host.runNext()?.started == .seconds(3900 + 7200))
+    try await host.advance(by: .seconds(600))
+    try host.submit()
+    #expect(try await host.runDue(for: .seconds(60)).isEmpty)
+    host.restore(.power)
+    #expect(try await host.runNext()?.started == .seconds(3900 + 7200 + 600 + 60))
+
+    let light = try TestHost.with(options: options) { _ in .success }
+    try light.enter(.lightIdle)
+    for _ in 1...2 { try light.submit() }
+    #expect(hours(try await light.runDue(for: .seconds(3600))) == [.seconds(300), .seconds(300)])
+    #expect(throws: TestHostError.self) { try TestHost.with { _ in .success }.enter(.deepIdle) }
+  }
+
+  @Test("a phone's limits hold a handler back that runs long")
+  func profile() async throws {
+    var options = TestHostOptions()
+    options.profile = .phone
+    let host = try TestHost.with(options: options) { task in
+      try await task.sleep(for: .seconds(500))
+      return .failure
+    }
+    var starts: [Duration] = []
+    for _ in 1...7 {
+      try host.submit()
+      starts.append(try #require(try await host.runNext()).started)
+    }
+    // Twenty minutes an hour; after five failures ten minutes a day.
+    #expect(starts.prefix(3) == [.zero, .seconds(500), .seconds(1000)])
+    #expect(starts[3] > .seconds(3600) && starts[3] < .seconds(4300))
+    #expect(starts[5] > .seconds(86_400), "\(starts)")
+  }
+
   @Test("resources, and the number of runs at once, are shared as in a host")
   func resources() async throws {
     var options = TestHostOptions()

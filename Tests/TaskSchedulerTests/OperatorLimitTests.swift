@@ -101,10 +101,81 @@ import Testing
     #expect(!world.isRunning(second))
     let gate = try #require(world.core.explanation(of: try world.record(second), now: world.now).gates.first)
     #expect(gate.kind == "quota")
-    #expect(gate.sentence.contains("12"))
+    #expect(
+      gate.sentence
+        == "org.example.task has used 12 s of 10 s in the last 1 h; bucket active because fewer than 5 runs are known (1)")
+    #expect(gate.remedy == "the quota of [plugin.\"org.example.task\"] is raised")
+    // The status says the same.
+    let overview = world.core.overview(of: try #require(world.core.handlers[.sample()]), now: world.now)
+    #expect(overview.throttle?.sentence == gate.sentence)
+    #expect(overview.throttle?.until == gate.until)
     let opens = try #require(gate.until)
     try world.advance(to: opens)
     #expect(world.isRunning(second))
+  }
+
+  @Test("a profile limits what the operator does not: every identifier, except those that need no quota and what people start")
+  func profile() throws {
+    var policy = SchedulingPolicy(maxConcurrentRuns: 64)
+    let (free, own, started) = (TaskIdentifier.sample("org.example.free"), TaskIdentifier.sample("org.example.own"), World.other)
+    var limits = PluginLimits()
+    limits.hasNoQuota = true
+    policy.limits[free] = limits
+    limits = PluginLimits()
+    limits.quota = try RunQuota("3h/1d")
+    policy.limits[own] = limits
+    policy.fill(from: .phone)
+    #expect(policy.eventQuota == ThrottlingProfile.phone.eventQuota)
+    let world = try World(
+      policy, handlers: [.sample(runs: 8), .sample(free, runs: 30), .sample(own, runs: 8), .sample(started, kind: .continued, runs: 8)])
+    let identifiers = [TaskIdentifier.sample(), free, own, started]
+    // 20 min in one hour are allowed; a run that lasts uses them up.
+    for identifier in identifiers { try world.submit(.sample(identifier)) }
+    world.now = world.now + .seconds(1200)
+    let waiting = try identifiers.map { try world.submit(.sample($0)).id }
+    #expect(waiting.map { world.isRunning($0) } == [false, true, true, true])
+    let gate = try #require(world.core.explanation(of: try world.record(waiting[0]), now: world.now).gates.first)
+    #expect(
+      gate.sentence
+        == "org.example.task has used 20 min of 20 min in the last 1 h; bucket active because fewer than 5 runs are known (0)")
+    #expect(gate.remedy?.hasSuffix("or is \"none\": this one is that of the profile phone") == true)
+    // No more than twenty starts in a minute.
+    for _ in 0..<19 { try world.submit(.sample(free)) }
+    let held = try world.submit(.sample(free)).id
+    #expect(try world.core.explanation(of: world.record(held), now: world.now).gates.map(\.kind) == ["rate"])
+  }
+
+  @Test("while a machine rests on battery, work waits for the windows of its idle stage; what people start, and deadlines, do not")
+  func idleStages() throws {
+    var policy = SchedulingPolicy()
+    policy.idleStages = IdleStages()
+    let started = World.other
+    let world = try World(policy, handlers: [.sample(runs: 8), .sample(started, kind: .continued, runs: 8)])
+    #expect(world.core.awaitedConditions(now: world.now) == .power)
+    try world.set(.all.subtracting(.power))
+    #expect(world.core.awaitedConditions(now: world.now) == [.power, .idle])
+    let begin = world.now
+    #expect(try world.isRunning(world.submit().id))
+    try world.advance(to: begin + .seconds(300))
+    let waiting = try world.submit().id
+    #expect(!world.isRunning(waiting))
+    #expect(try world.isRunning(world.submit(.sample(started)).id))
+    let gate = try #require(world.core.explanation(of: try world.record(waiting), now: world.now).gates.first)
+    #expect(gate.kind == "idle_stage")
+    #expect(gate.sentence.hasPrefix("the machine has been idle on battery for 5 min (idle stage light): "))
+    #expect((gate.since, gate.until) == (begin, begin + .seconds(600)))
+    try world.advance(to: begin + .seconds(600))
+    #expect(world.isRunning(waiting))
+    // A deadline lifts it; so does external power.
+    try world.advance(to: begin + .seconds(700))
+    var urgent = TaskRequest.sample()
+    urgent.deadline = world.now + .seconds(30)
+    let (due, later) = (try world.submit(urgent).id, try world.submit().id)
+    #expect(!world.isRunning(due))
+    try world.advance(to: begin + .seconds(730))
+    #expect(world.isRunning(due) && !world.isRunning(later))
+    try world.set(.all)
+    #expect(world.isRunning(later))
   }
 
   @Test("what a run used of a quota counts in the turn in which it ends")

@@ -3,8 +3,8 @@ import TaskModel
 
 extension HandlerContract {
   /// A handler of `identifier` that allows `runs` at once.
-  static func sample(_ identifier: TaskIdentifier = .sample(), runs: Int = 1) -> HandlerContract {
-    HandlerContract(identifier: identifier, kind: .refresh, budget: .seconds(30), grace: .seconds(5), maxConcurrentRuns: runs)
+  static func sample(_ identifier: TaskIdentifier = .sample(), kind: TaskKind = .refresh, runs: Int = 1) -> HandlerContract {
+    HandlerContract(identifier: identifier, kind: kind, budget: .seconds(30), grace: .seconds(5), maxConcurrentRuns: runs)
   }
 }
 

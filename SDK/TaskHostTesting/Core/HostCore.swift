@@ -50,7 +50,9 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   var endedRuns = 0
   var faults = Faults()
   var launchLog: [LogLine] = []
-  var conditions: TaskModel.Conditions
+  private(set) var conditions: TaskModel.Conditions
+  /// When a condition changed, or seems to have changed, by its bit. Others are as they are since the beginning.
+  private var conditionsSince: [UInt32: WallTime] = [:]
 
   init(plugins: [TestPlugin], options: TestHostOptions, dataDirectory: String) throws(TestHostError) {
     self.options = options
@@ -82,12 +84,34 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
     if !waiters.isEmpty { monitor.broadcast() }
   }
 
+  /// Changes the conditions, with the lock held.
+  ///
+  /// - Parameter rested: If given, how long those that change or are named in `settled` seem to have been as they are then.
+  func setConditions(_ new: TaskModel.Conditions, settled: TaskModel.Conditions = [], for rested: Duration = .zero) {
+    for (_, condition) in TaskModel.Conditions.named
+    where settled.contains(condition) || new.contains(condition) != conditions.contains(condition) {
+      conditionsSince[condition.rawValue] = clock.wallTime + (.zero - rested)
+    }
+    conditions = new
+    scheduler.receive(conditionReport)
+    carryOut()
+  }
+
+  /// Follows the wall clock, which was set, with the lock held.
+  func shiftConditions(by distance: Duration) {
+    for (_, condition) in TaskModel.Conditions.named {
+      conditionsSince[condition.rawValue] = (conditionsSince[condition.rawValue] ?? options.startTime) + distance
+    }
+    scheduler.receive(conditionReport)
+  }
+
   /// The conditions in the scheduler's form, with the lock held.
   var conditionReport: ConditionReport {
     ConditionReport(
       states: TaskModel.Conditions.named.map { name, condition in
         ConditionState(
-          condition: condition, holds: conditions.contains(condition), since: clock.wallTime, observed: "\(name) as the test wishes")
+          condition: condition, holds: conditions.contains(condition),
+          since: conditionsSince[condition.rawValue] ?? options.startTime, observed: "\(name) as the test wishes")
       })
   }
 

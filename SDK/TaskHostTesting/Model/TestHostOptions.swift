@@ -41,6 +41,8 @@ public struct TestHostOptions: Sendable {
   public var windows: [String: TestWindow] = [:]
   /// How many tokens the host has of each named resource. Default: none.
   public var resources: [String: Int] = [:]
+  /// The limits of what ``limits`` does not limit, as `profile` in a configuration. Default: ``TestProfile/server``.
+  public var profile = TestProfile.server
   /// Limits by identifier. Default: none.
   public var limits: [String: TestLimits] = [:]
 

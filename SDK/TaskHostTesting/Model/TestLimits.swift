@@ -8,7 +8,7 @@ import TaskScheduler
 public struct TestLimits: Sendable {
   /// How often runs may begin, in the configuration's notation: `"6/1m"`. `nil`: no limit.
   public var rate: String?
-  /// The run time in a period, in the configuration's notation: `"10m/1d"`. `nil`: no quota.
+  /// The run time in a period, in the configuration's notation: `"10m/1d"`. `nil`: that of ``TestHostOptions/profile``.
   public var quota: String?
   /// The maintenance window, one of ``TestHostOptions/windows``, for requests that name none.
   public var window: String?
@@ -19,6 +19,29 @@ public struct TestLimits: Sendable {
 
   /// Creates limits of one run for each concurrency key and nothing else.
   public init() {}
+}
+
+/// A set of limits for what the operator does not limit.
+public enum TestProfile: Sendable, CaseIterable {
+  /// Nothing is limited.
+  case server
+  /// As a phone limits its apps: run time by behaviour, few wake-ups by events, idle stages.
+  case phone
+
+  var profile: ThrottlingProfile {
+    switch self {
+    case .server: .server
+    case .phone: .phone
+    }
+  }
+}
+
+/// How deep a machine rests that is idle on battery.
+public enum TestIdleStage: Sendable, CaseIterable {
+  /// It has rested for 5 minutes. A window of one minute opens after 5 minutes, then after 10, then every 15.
+  case lightIdle
+  /// It has rested for an hour. A window of 5 minutes opens after an hour, then windows of 10 minutes after 2 h, 4 h, then every 6 h.
+  case deepIdle
 }
 
 /// A maintenance window.
@@ -49,11 +72,14 @@ extension WallTime {
 extension TestHostOptions {
   var startTime: WallTime { WallTime(start) }
 
+  var idleStages: IdleStages? { profile.profile.hasIdleStages ? IdleStages() : nil }
+
   func policy() throws(TestHostError) -> SchedulingPolicy {
     var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, minimumInterval: minimumInterval,
       retry: RetryPolicy(attempts: attempts, initial: initialBackoff))
     policy.parksUnregistered = true
+    policy.idleStages = idleStages
     policy.resources = resources
     do {
       for (name, window) in windows {
@@ -70,6 +96,7 @@ extension TestHostOptions {
         policy.limits[try TaskIdentifier(identifier)] = own
       }
     } catch { throw TestHostError.notPossible("invalid options of the test host: \(error)") }
+    policy.fill(from: profile.profile)
     return policy
   }
 }

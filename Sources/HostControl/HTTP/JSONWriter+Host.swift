@@ -121,6 +121,7 @@ extension JSONWriter {
     member("failures_in_a_row", schedule.failures)
     moment("failing_since", schedule.failingSince)
     if let next = activity.nextStart { momentOrNull("next_start", next) }
+    if let gate = activity.throttle { object("throttled") { $0.gate(gate) } }
   }
 
   /// What was recorded against a plugin before its release.

@@ -1,4 +1,5 @@
 import HostConditions
+import SchedulingLimits
 import StrictText
 import TaskModel
 import TaskScheduler
@@ -31,6 +32,12 @@ extension HostConfiguration {
       reader.report(["state_directory"], "state_directory is also one of plugin_directories: plugins must not be where the host writes")
     }
     reportContradictionsOfEvents(to: reader)
+    if idle.times.lightAfter >= idle.times.deepAfter {
+      let texts = (DurationText.format(idle.times.lightAfter), DurationText.format(idle.times.deepAfter))
+      reader.report(
+        ["idle", reader.has("idle", "deep_after") ? "deep_after" : "light_after"],
+        "deep_after (\(texts.1)) is not longer than light_after (\(texts.0))")
+    }
     for problem in conditions.problems { reader.report(["conditions"], problem) }
     for (identifier, plugin) in plugins { reportContradictions(of: plugin, identifier, to: reader) }
   }

@@ -49,6 +49,12 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `metered_interfaces`: names of network interfaces that cost money.
   public var meteredInterfaces: [String] = []
 
+  /// `profile`: the limits of what the file does not limit; `server`, which limits nothing, by default.
+  public var profile = ThrottlingProfile.server
+
+  /// `[idle]`: whether work waits for maintenance windows while the machine rests on battery.
+  public var idle = Idle()
+
   /// `rate_limit`: how often runs of the whole host may begin; nil for no limit.
   public var rateLimit: Rate?
 

@@ -1,6 +1,6 @@
 import CalendarTime
 import HostConditions
-import SchedulingLimits
+public import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
@@ -34,8 +34,30 @@ extension HostConfiguration {
     }
   }
 
+  /// `[idle]`: idle stages.
+  public struct Idle: Sendable, Equatable {
+    /// `stages`: whether the machine has idle stages; nil: if the profile has them.
+    public var stages: Bool?
+
+    /// `light_after`, `deep_after`: how long the machine has rested when a stage begins.
+    public var times = IdleStages()
+
+    static var fields: [TOMLField<Self>] {
+      let time = TOMLConverter<Duration>.duration(.seconds(1) ... .days(366))
+      return [
+        TOMLField("stages", optional: \.stages, .bool), TOMLField("light_after", \.times.lightAfter, time),
+        TOMLField("deep_after", \.times.deepAfter, time),
+      ]
+    }
+  }
+
+  /// The idle stages; nil if the machine has none.
+  var idleStages: IdleStages? { idle.stages ?? profile.hasIdleStages ? idle.times : nil }
+
   static var schedulingFields: [TOMLField<HostConfiguration>] {
     [
+      TOMLField("profile", \.profile, .choice()),
+      TOMLField("idle", \.idle, table: Idle.fields),
       TOMLField("rate_limit", optional: \.rateLimit, .rate),
       TOMLField("event_quota", optional: \.eventQuota, .rate),
       TOMLField("resources", \.resources, .counts(Limits.resourceTokens)),
@@ -94,7 +116,13 @@ extension PluginConfiguration {
       TOMLField("rate_limit_per_key", optional: \.scheduling.ratePerKey, .rate),
       TOMLField("runs_per_key", \.scheduling.runsPerKey, .integer(1...10_000)),
       TOMLField("resources", \.scheduling.resources, .counts(TaskModel.Limits.resourceTokens)),
-      TOMLField("quota", optional: \.scheduling.quota, .quota),
+      TOMLField("quota") { root, value, path, reader in
+        if case .string("none") = value {
+          root.scheduling.hasNoQuota = true
+        } else {
+          root.scheduling.quota = TOMLConverter.quota.convert(value, path, reader)
+        }
+      },
       TOMLField("retry", \.retry, table: Retry.fields),
     ]
   }
@@ -144,10 +172,24 @@ extension TOMLConverter<Rate> {
 }
 
 extension TOMLConverter<RunQuota> {
-  /// `"30m/1d"`.
+  /// `"30m/1d"`, or a table with such a text for each bucket.
   static var quota: Self {
-    .text("a quota of run time such as \"30m/1d\"") { text, _ throws(TextProblem) in
+    let one = Self.text("a quota of run time such as \"30m/1d\", a table with one for each bucket, or \"none\"") {
+      text, _ throws(TextProblem) in
       do { return try RunQuota(text) } catch { throw TextProblem("\(error)") }
+    }
+    let names = BehaviourBucket.allCases.map(\.rawValue)
+    return Self { value, path, reader in
+      guard case .table(let table) = value else { return one.convert(value, path, reader) }
+      for name in table.keys.sorted() where !names.contains(name) { reader.reportUnknown(name, at: path.appending(name), known: names) }
+      var quotas: [BehaviourBucket: RunQuota] = [:]
+      if let missing = names.first(where: { table[$0] == nil }) {
+        reader.report(path, "\(path) has no \"\(missing)\": name a quota for each of \(names.joined(separator: ", "))")
+      }
+      for bucket in BehaviourBucket.allCases {
+        quotas[bucket] = table[bucket.rawValue].flatMap { one.convert($0, path.appending(bucket.rawValue), reader) }
+      }
+      return RunQuota(buckets: quotas)
     }
   }
 }

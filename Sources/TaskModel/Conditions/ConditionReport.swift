@@ -52,6 +52,15 @@ public struct ConditionReport: Sendable, Hashable {
   /// The state of one condition; nil unless exactly one is given.
   public subscript(condition: Conditions) -> ConditionState? { states.first { $0.condition == condition } }
 
+  /// Whether the machine is known to have no external power.
+  public var isOnBattery: Bool { self[.power].map { $0.isKnown && $0.isRead && !$0.holds } ?? false }
+
+  /// Since when the machine has been idle on battery; nil if it is not known to be.
+  public var restingSince: WallTime? {
+    guard isOnBattery, let power = self[.power], let idle = self[.idle], idle.isKnown, idle.isRead, idle.holds else { return nil }
+    return max(power.since, idle.since)
+  }
+
   /// Whether both reports lead to the same decisions. Their sentences may differ.
   public func decides(as other: ConditionReport) -> Bool {
     states.count == other.states.count

@@ -5,10 +5,14 @@ public struct TaskActivity: Sendable, Hashable {
   /// When the schedule's next request is due; nil if no request is pending.
   public var nextStart: WallTime?
 
+  /// The rate, quota or idle stage that holds a due request of the identifier; nil if none does.
+  public var throttle: Gate?
+
   /// Creates an activity.
-  public init(_ schedule: ScheduleRecord, nextStart: WallTime? = nil) {
+  public init(_ schedule: ScheduleRecord, nextStart: WallTime? = nil, throttle: Gate? = nil) {
     self.schedule = schedule
     self.nextStart = nextStart
+    self.throttle = throttle
   }
 
   /// Whether the last run used up its budget or stalled, whatever it returned.

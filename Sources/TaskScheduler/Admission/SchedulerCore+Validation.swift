@@ -22,7 +22,7 @@ extension SchedulerCore {
     pace(&request, notes: &notes, now: now)
     noteTimes(of: request, &notes, now: now)
     if request.retry == nil { request.retry = policy.retry(of: request.identifier) }
-    if let decided = request.onLostCondition ?? policy.limits[request.identifier]?.onLostCondition {
+    if let decided = request.onLostCondition ?? policy.limits(of: request.identifier).onLostCondition {
       request.gates.onLostCondition = decided
       request.onLostCondition = nil
     }

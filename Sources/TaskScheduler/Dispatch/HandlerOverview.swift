@@ -15,6 +15,8 @@ public struct HandlerOverview: Sendable, Hashable {
   public var rate: String?
   /// What it has used of its run time quota, and why its allowance is what it is, as text for people; nil if it has no quota.
   public var quota: String?
+  /// The rate, quota or idle stage that holds a request which is due; nil if none does.
+  public var throttle: Gate?
   /// When its next timed request is due; nil if there is none.
   public var nextDue: WallTime?
 

@@ -84,7 +84,8 @@ extension ForecastBasis {
       explanation.assumptions.append("runs take their usual time and succeed")
       if let late { explanation.assumptions.append(late) }
     }
-    if !record.gates.conditions.isEmpty { explanation.assumptions.append("conditions stay as they are") }
+    let rests = explanation.gates.contains { $0.kind == GateKind.idleStage.rawValue }
+    if rests || !record.gates.conditions.isEmpty { explanation.assumptions.append("conditions stay as they are") }
   }
 }
 

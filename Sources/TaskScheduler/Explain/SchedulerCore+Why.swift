@@ -1,3 +1,4 @@
+import SchedulingLimits
 import TaskModel
 
 extension SchedulerCore {
@@ -86,6 +87,14 @@ extension SchedulerCore {
     }
   }
 
+  /// The limit that holds a lane although nothing else does.
+  func throttle(of lane: LaneState, _ handler: HandlerState, now: WallTime) -> Gate? {
+    let holds = closedGates(on: lane, of: handler, now: now)
+    let throttles: Set<GateKind> = [.idleStage, .rate, .quota]
+    guard let hold = holds.last, holds.allSatisfy({ throttles.contains($0.gate) }) else { return nil }
+    return gate(hold, lane, handler, nil, now: now)
+  }
+
   private func timeGate(of record: RequestRecord, lastEnded: WallTime?, now: WallTime) -> Gate? {
     guard record.state != .blocked || record.due > now else { return nil }
     let since = lastEnded ?? record.submitted
@@ -107,7 +116,7 @@ extension SchedulerCore {
     return Gate(kind: kind, sentence: sentence, since: since, until: record.due)
   }
 
-  private func gate(_ hold: Hold, _ lane: LaneState, _ handler: HandlerState, _ record: RequestRecord, now: WallTime) -> Gate {
+  private func gate(_ hold: Hold, _ lane: LaneState, _ handler: HandlerState, _ record: RequestRecord?, now: WallTime) -> Gate {
     let identifier = handler.contract.identifier
     var gate = Gate(kind: hold.gate.rawValue, sentence: "", until: hold.until)
     switch hold.gate {
@@ -144,8 +153,16 @@ extension SchedulerCore {
     case .window:
       let name = lane.gates.window ?? ""
       gate.sentence = "the maintenance window \(name) is closed: \(windows.description(of: name))"
-      gate.since = windows.closedSince(name, now: now) ?? max(record.submitted, begun)
-      lift(&gate, at: record.deadlineToCome, now: now)
+      gate.since = windows.closedSince(name, now: now) ?? max(record?.submitted ?? begun, begun)
+      lift(&gate, at: record?.deadlineToCome, now: now)
+    case .idleStage:
+      guard let state = idleState(for: lane, of: handler, now: now), let start = conditions?.restingSince else { break }
+      gate.sentence =
+        "the machine has been idle on battery for \(Self.text(now - start)) (idle stage \(state.stage.rawValue)): "
+        + "its work waits for a maintenance window"
+      gate.since = start
+      gate.remedy = "external power is attached, or the machine is used: see taskhost conditions show"
+      lift(&gate, at: record?.deadlineToCome, now: now)
     case .key, .resource, .rate, .quota:
       let live = liveStarts(of: identifier)
       gate.sentence = limits.sentence(hold.gate, lane: lane, identifier, live: live, now: now) ?? hold.gate.rawValue
@@ -153,7 +170,10 @@ extension SchedulerCore {
       gate.heldBy = holders.map(\.run.description)
       gate.since = holders.map(\.started).max() ?? limits.closedSince(hold.gate, lane: lane, identifier, live: live, now: now)
       gate.remedy = hold.gate == .key || hold.gate == .resource ? "one of those runs ends" : nil
-      if hold.gate == .quota { lift(&gate, at: record.deadlineToCome, now: now) }
+      if hold.gate == .quota {
+        gate.remedy = limits.remedy(ofQuotaOf: identifier)
+        lift(&gate, at: record?.deadlineToCome, now: now)
+      }
     }
     return gate
   }
@@ -171,7 +191,7 @@ extension SchedulerCore {
     gate.sentence += "; after its deadline, in \(Self.text(deadline - now)), this no longer counts"
   }
 
-  private func describe(_ gate: inout Gate, _ lane: LaneState, _ record: RequestRecord, now: WallTime) {
+  private func describe(_ gate: inout Gate, _ lane: LaneState, _ record: RequestRecord?, now: WallTime) {
     let unmet = conditions.map { lane.gates.conditions.subtracting($0.held) } ?? []
     var sentences: [String] = []
     // When all conditions may hold, and when those that a deadline does not lift may hold.
@@ -183,14 +203,14 @@ extension SchedulerCore {
       sentences.append("\(name) \(flaw)")
       gate.since = max(gate.since ?? state.since, state.since)
       // A condition that is not observed now will be observed once the request is due; it may hold then.
-      let opens = state.settlesAt ?? (!state.isWatched && record.due > now ? record.due : .distantFuture)
+      let opens = state.settlesAt ?? (!state.isWatched ? record.flatMap { $0.due > now ? $0.due : nil } : nil) ?? .distantFuture
       until = max(until, opens)
       if RunConstraints.lasting.contains(condition) { lasting = max(lasting, opens) }
     }
     gate.until = until < .distantFuture ? until : nil
     gate.sentence = sentences.joined(separator: "; ")
     gate.remedy = "\(unmet.names.joined(separator: " and ")) \(unmet.names.count == 1 ? "holds" : "hold"): see taskhost conditions show"
-    guard let deadline = record.deadlineToCome, lasting < .distantFuture else { return }
+    guard let deadline = record?.deadlineToCome, lasting < .distantFuture else { return }
     lift(&gate, at: max(deadline, lasting), now: now)
   }
 

@@ -4,6 +4,9 @@ import TaskModel
 /// The current use of the operator's limits. The live runs and the history can rebuild all of it.
 struct LimitTracker {
   private let limits: [TaskIdentifier: PluginLimits]
+  /// The limits of identifiers that ``limits`` does not name.
+  private let otherLimits: PluginLimits
+  private let profile: ThrottlingProfile
   private(set) var resources: ResourcePool
   private var hostRate: RateLimiter?
   private var rates: [TaskIdentifier: RateLimiter] = [:]
@@ -11,13 +14,15 @@ struct LimitTracker {
   private var keyRuns: [TaskIdentifier: [String: Int]] = [:]
   /// Handed-out runs whose begin is not known yet: they hold their places in the rates.
   private var unbegun: [RunID: LiveRunEntry] = [:]
-  private(set) var quotas: [TaskIdentifier: RunQuotaMeter] = [:]
+  private var quotas: [TaskIdentifier: RunQuotaMeter] = [:]
   /// How often events woke the requests of an identifier.
   private var wakes: [TaskIdentifier: RateLimiter] = [:]
   private let wakeRate: Rate?
 
   init(_ policy: SchedulingPolicy) {
     limits = policy.limits
+    otherLimits = policy.otherLimits
+    profile = policy.profile
     resources = ResourcePool(policy.resources)
     hostRate = policy.rate.map { RateLimiter($0) }
     wakeRate = policy.eventQuota
@@ -27,21 +32,39 @@ struct LimitTracker {
     }
   }
 
+  private func meter(of identifier: TaskIdentifier) -> RunQuotaMeter? {
+    quotas[identifier] ?? limits(of: identifier).quota.map { RunQuotaMeter($0) }
+  }
+
+  private func limits(of identifier: TaskIdentifier) -> PluginLimits { limits[identifier] ?? otherLimits }
+
+  /// Begins to count what a limit for all identifiers needs of this one.
+  private mutating func prepare(_ identifier: TaskIdentifier) {
+    guard limits[identifier] == nil else { return }
+    if let rate = otherLimits.rate, rates[identifier] == nil { rates[identifier] = RateLimiter(rate) }
+    if let quota = otherLimits.quota, quotas[identifier] == nil { quotas[identifier] = RunQuotaMeter(quota) }
+  }
+
+  /// Whether a quota counts the run time of the identifier.
+  func hasQuota(_ identifier: TaskIdentifier) -> Bool { limits(of: identifier).quota != nil }
+
   /// Whether any limit could hold the identifier's lane.
   func concerns(_ lane: LaneState, of identifier: TaskIdentifier) -> Bool {
-    hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits[identifier]?.holdsRuns == true
+    hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits(of: identifier).holdsRuns
   }
 
   /// The host resources that a run of the lane takes.
   func tokens(_ gates: RunConstraints, _ identifier: TaskIdentifier) -> [String: Int] {
-    guard let more = limits[identifier]?.resources, !more.isEmpty else { return gates.resources }
+    let more = limits(of: identifier).resources
+    guard !more.isEmpty else { return gates.resources }
     return gates.resources.merging(more, uniquingKeysWith: max)
   }
 
-  func runsPerKey(_ identifier: TaskIdentifier) -> Int { limits[identifier]?.runsPerKey ?? 1 }
+  func runsPerKey(_ identifier: TaskIdentifier) -> Int { limits(of: identifier).runsPerKey }
 
   /// Calls `body` with each limit that holds the lane, until `body` returns false. Returns whether all calls returned true.
-  func visitHolds(on lane: LaneState, of identifier: TaskIdentifier, live: [WallTime], now: WallTime, _ body: (Hold) -> Bool) -> Bool {
+  func visitHolds(on lane: LaneState, of handler: HandlerContract, live: [WallTime], now: WallTime, _ body: (Hold) -> Bool) -> Bool {
+    let identifier = handler.identifier
     if let key = lane.gates.concurrencyKey {
       if keyRuns[identifier]?[key] ?? 0 >= runsPerKey(identifier), !body(Hold(gate: .key)) { return false }
       if let limiter = keyRates[identifier]?[key], let hold = Self.closed(limiter, now), !body(hold) { return false }
@@ -50,7 +73,9 @@ struct LimitTracker {
     if !tokens.isEmpty, !resources.canTake(tokens), !body(Hold(gate: .resource)) { return false }
     if let hold = hostRate.flatMap({ Self.closed($0, now) }), !body(hold) { return false }
     if let hold = rates[identifier].flatMap({ Self.closed($0, now) }), !body(hold) { return false }
-    if let meter = quotas[identifier], !lane.gates.isPastDeadline {
+    if let meter = meter(of: handler.identifier), !lane.gates.isPastDeadline,
+      handler.kind != .continued || !limits(of: identifier).hasProfilesQuota
+    {
       let opens = meter.opensAt(now, live: live)
       if opens > now, !body(Hold(gate: .quota, until: opens)) { return false }
     }
@@ -74,7 +99,8 @@ struct LimitTracker {
 
   /// Whether a rate counts the begins of runs with these gates, so that the launcher must report them.
   func countsBegins(_ gates: RunConstraints, of identifier: TaskIdentifier) -> Bool {
-    hostRate != nil || rates[identifier] != nil || (gates.concurrencyKey != nil && limits[identifier]?.ratePerKey != nil)
+    let limits = limits(of: identifier)
+    return hostRate != nil || limits.rate != nil || (gates.concurrencyKey != nil && limits.ratePerKey != nil)
   }
 
   /// Whether the begin of any handed-out run is still unknown.
@@ -84,9 +110,10 @@ struct LimitTracker {
   /// begin is known, however long that takes, and for a whole period afterwards.
   mutating func handedOut(_ entry: LiveRunEntry, now: WallTime) {
     guard countsBegins(entry.gates, of: entry.identifier), unbegun.updateValue(entry, forKey: entry.run) == nil else { return }
+    prepare(entry.identifier)
     hostRate?.hold(at: now)
     rates[entry.identifier]?.hold(at: now)
-    guard let key = entry.gates.concurrencyKey, let rate = limits[entry.identifier]?.ratePerKey else { return }
+    guard let key = entry.gates.concurrencyKey, let rate = limits(of: entry.identifier).ratePerKey else { return }
     // Concurrency keys come and go: forget those without recent starts.
     if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
       keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
@@ -119,7 +146,8 @@ struct LimitTracker {
   // MARK: History
 
   mutating func note(_ run: RunRecord) {
-    guard quotas[run.identifier] != nil, let outcome = run.outcome, let duration = run.duration else { return }
+    guard hasQuota(run.identifier), let outcome = run.outcome, let duration = run.duration else { return }
+    prepare(run.identifier)
     quotas[run.identifier]?.record(start: run.started, duration: duration, outcome: outcome)
   }
 
@@ -132,9 +160,10 @@ struct LimitTracker {
     for run in oldestFirst {
       // For a lost run, the record holds the time at which it was handed out, unless it began late.
       let start = run.outcome == .lost ? min(run.started + Self.unnoted, run.ended ?? run.started) : run.started
+      prepare(run.identifier)
       hostRate?.record(start)
       rates[run.identifier]?.record(start)
-      if let rate = limits[run.identifier]?.ratePerKey, let key = key(run) {
+      if let rate = limits(of: run.identifier).ratePerKey, let key = key(run) {
         keyRates[run.identifier, default: [:]][key, default: RateLimiter(rate)].record(start)
       }
       note(run)
@@ -145,7 +174,7 @@ struct LimitTracker {
   static let unnoted = Duration.milliseconds(100)
 
   /// Whether any limit needs the history.
-  var needsHistory: Bool { hostRate != nil || !rates.isEmpty || !quotas.isEmpty || limits.values.contains { $0.ratePerKey != nil } }
+  var needsHistory: Bool { hostRate != nil || otherLimits.needsHistory || limits.values.contains(where: \.needsHistory) }
 
   /// Moves all times after the wall clock was set by `distance`.
   mutating func shift(by distance: Duration) {
@@ -169,6 +198,12 @@ struct LimitTracker {
 
   // MARK: For people
 
+  /// What an operator can do about a quota.
+  func remedy(ofQuotaOf identifier: TaskIdentifier) -> String {
+    let key = "the quota of [plugin.\"\(identifier)\"] is raised"
+    return limits(of: identifier).hasProfilesQuota ? "\(key), or is \"none\": this one is that of the profile \(profile.rawValue)" : key
+  }
+
   /// The sentence for a limit that holds a lane; nil for other gates.
   func sentence(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> String? {
     switch gate {
@@ -176,7 +211,7 @@ struct LimitTracker {
       "\(keyRuns[identifier]?[lane.gates.concurrencyKey ?? ""] ?? 0) of \(runsPerKey(identifier)) runs with the concurrency key \"\(lane.gates.concurrencyKey ?? "")\" are live"
     case .resource: resources.missing(for: tokens(lane.gates, identifier)).map(\.description).joined(separator: ", ")
     case .rate: rateSentence(lane, identifier, now)
-    case .quota: quotas[identifier].map { "the run time quota: \($0.explain(at: now, live: live))" }
+    case .quota: meter(of: identifier).map { "\(identifier) has \($0.explain(at: now, live: live))" }
     default: nil
     }
   }
@@ -186,7 +221,7 @@ struct LimitTracker {
     switch gate {
     // The last start that the rate counts used it up.
     case .rate: closedRates(lane, identifier, now).compactMap(\.limiter.newestStart).map { min($0, now) }.min()
-    case .quota: quotas[identifier]?.usedUpSince(now, live: live)
+    case .quota: meter(of: identifier)?.usedUpSince(now, live: live)
     default: nil
     }
   }
@@ -208,9 +243,10 @@ struct LimitTracker {
 
   /// The use of an identifier's rate and quota, as text for people; nil for what it does not have.
   func description(of identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> (rate: String?, quota: String?) {
-    (
-      rates[identifier].map { "\($0.available(at: now)) of \($0.rate) left" },
-      quotas[identifier].map { $0.explain(at: now, live: live) }
+    let limits = limits(of: identifier)
+    return (
+      (rates[identifier] ?? limits.rate.map { RateLimiter($0) }).map { "\($0.available(at: now)) of \($0.rate) left" },
+      meter(of: identifier).map { $0.explain(at: now, live: live) }
     )
   }
 

@@ -15,6 +15,10 @@ public struct PluginLimits: Sendable, Hashable {
   public var window: String?
   /// Its run time per period; nil means no quota.
   public var quota: RunQuota?
+  /// Whether it has no quota even if a profile has one.
+  public var hasNoQuota = false
+  /// Whether ``quota`` is that of a profile, which does not hold work that a person has started.
+  private(set) var hasProfilesQuota = false
 
   /// The shortest interval of a submitted repeating request; nil means the host's.
   public var minimumInterval: Duration?
@@ -23,8 +27,19 @@ public struct PluginLimits: Sendable, Hashable {
   /// The policy for requests without a retry policy; nil means the host's.
   public var retry: RetryPolicy?
 
+  /// Fills what is not limited with the limits of a profile.
+  mutating func fill(from profile: ThrottlingProfile) {
+    rate = rate ?? profile.rate
+    guard quota == nil, !hasNoQuota else { return }
+    quota = profile.quota
+    hasProfilesQuota = quota != nil
+  }
+
   /// Whether any limit may hold a run that has no concurrency key and no window.
   var holdsRuns: Bool { rate != nil || quota != nil || !resources.isEmpty }
+
+  /// Whether any limit counts runs that have begun or ended before.
+  var needsHistory: Bool { rate != nil || quota != nil || ratePerKey != nil }
 
   /// Creates limits that allow one run per key and are otherwise unlimited.
   public init() {}

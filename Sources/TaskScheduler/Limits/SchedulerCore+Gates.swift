@@ -1,9 +1,10 @@
+import SchedulingLimits
 import TaskModel
 
 /// The gates that may hold a lane, apart from its requests' own times.
 enum GateKind: String, Sendable, CaseIterable {
-  case health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host =
-    "host_busy"
+  case health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, idleStage = "idle_stage", window, key = "key_busy"
+  case resource, rate, quota, host = "host_busy"
 }
 
 struct Hold {
@@ -57,18 +58,27 @@ extension SchedulerCore {
     if !lane.gates.conditions.isEmpty, let conditions, !conditions.held.isSuperset(of: lane.gates.conditions) {
       guard body(Hold(gate: .conditions)) else { return }
     }
+    if let state = idleState(for: lane, of: handler, now: now), !state.isWindow {
+      guard body(Hold(gate: .idleStage, until: state.opens)) else { return }
+    }
     if let window = lane.gates.window, let opening = windows.opening(of: window, now: now) {
       guard body(Hold(gate: .window, until: opening < .distantFuture ? opening : nil)) else { return }
     }
     let identifier = handler.contract.identifier
     if limits.concerns(lane, of: identifier) {
-      let live = limits.quotas[identifier] == nil ? [] : liveStarts(of: identifier)
-      guard limits.visitHolds(on: lane, of: identifier, live: live, now: now, body) else { return }
+      let live = limits.hasQuota(identifier) ? liveStarts(of: identifier) : []
+      guard limits.visitHolds(on: lane, of: handler.contract, live: live, now: now, body) else { return }
     }
     guard handler.suspension == nil else { return }
     if handler.freeSlots > 0 ? freeHostSlots <= 0 : slotsAhead(lane, handler) <= 0 {
       guard body(Hold(gate: handler.freeSlots > 0 ? .host : .plugin)) else { return }
     }
+  }
+
+  /// The idle stage that concerns a lane; nil if there is none. It holds neither what a person has started nor what is past its deadline.
+  func idleState(for lane: LaneState, of handler: HandlerState, now: WallTime) -> IdleStages.State? {
+    guard let stages = policy.idleStages, handler.contract.kind != .continued, !lane.gates.isPastDeadline else { return nil }
+    return conditions?.restingSince.flatMap { stages.state(at: now, restingSince: $0) }
   }
 
   /// The begins of runs whose run time the quota does not count yet: live runs, and runs that end in this turn.
@@ -83,6 +93,11 @@ extension SchedulerCore {
     for lane in agenda.lanes(dueBy: now) { awaited.formUnion(lane.gates.conditions) }
     for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
     for event in awaitedHostEvents { awaited.formUnion(HostEvents.condition(of: event)) }
+    if policy.idleStages != nil {
+      // On external power, no stage begins, whether the machine is idle or not.
+      awaited.formUnion(.power)
+      if conditions?.isOnBattery == true { awaited.formUnion(.idle) }
+    }
     return awaited
   }
 

@@ -111,7 +111,9 @@ extension SchedulerCore {
     overview.shortage = handler.shortage
     (overview.rate, overview.quota) = limits.description(of: identifier, live: liveStarts(of: identifier), now: now)
     for lane in handler.lanes.values {
-      if case .at(let due) = lane.nextDue { overview.nextDue = min(overview.nextDue ?? due, due) }
+      guard case .at(let due) = lane.nextDue else { continue }
+      overview.nextDue = min(overview.nextDue ?? due, due)
+      if due <= now, overview.throttle == nil { overview.throttle = throttle(of: lane, handler, now: now) }
     }
     return overview
   }

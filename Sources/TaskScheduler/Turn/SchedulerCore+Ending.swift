@@ -38,7 +38,7 @@ extension SchedulerCore {
     slotFreed(entry, took: report.handlerTime, now: now)
     handlers[entry.identifier]?.shortage = nil
     turn.ended.append(entry)
-    if limits.quotas[entry.identifier] != nil { turn.unmeasured.append(entry) }
+    if limits.hasQuota(entry.identifier) { turn.unmeasured.append(entry) }
   }
 
   /// Frees the slot of a run whose request no longer accepts its outcome.

@@ -37,13 +37,35 @@ public struct SchedulingPolicy: Sendable {
   public var windows: [String: MaintenanceWindow] = [:]
   /// The limits of individual identifiers.
   public var limits: [TaskIdentifier: PluginLimits] = [:]
+  /// The limits of all other identifiers.
+  public var otherLimits = PluginLimits()
   /// Loads the rules of a time zone; called on the scheduler's thread.
   public var timeZones: @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules = { name throws(ZoneDirectory.Failure) in
     try ZoneDirectory().rules(of: name)
   }
 
+  /// When a machine that rests is left alone; nil if it is not.
+  public var idleStages: IdleStages?
+  /// Where limits come from that the configuration does not mention.
+  public private(set) var profile = ThrottlingProfile.server
+
+  /// Fills what is not limited with the limits of a profile.
+  public mutating func fill(from profile: ThrottlingProfile) {
+    self.profile = profile
+    eventQuota = eventQuota ?? profile.eventQuota
+    otherLimits.fill(from: profile)
+    limits = limits.mapValues { limits in
+      var limits = limits
+      limits.fill(from: profile)
+      return limits
+    }
+  }
+
+  /// The limits of an identifier.
+  func limits(of identifier: TaskIdentifier) -> PluginLimits { limits[identifier] ?? otherLimits }
+
   /// The retry policy for requests of an identifier that have none.
-  public func retry(of identifier: TaskIdentifier) -> RetryPolicy { limits[identifier]?.retry ?? retry }
+  public func retry(of identifier: TaskIdentifier) -> RetryPolicy { limits(of: identifier).retry ?? retry }
 
   /// Creates a policy; the defaults are those of the configuration file.
   public init(
@@ -60,5 +82,5 @@ public struct SchedulingPolicy: Sendable {
   }
 
   /// The ``minimumInterval`` of an identifier.
-  func minimumInterval(of identifier: TaskIdentifier) -> Duration { limits[identifier]?.minimumInterval ?? minimumInterval }
+  func minimumInterval(of identifier: TaskIdentifier) -> Duration { limits(of: identifier).minimumInterval ?? minimumInterval }
 }

@@ -35,6 +35,20 @@ struct StatusCommand: AsyncParsableCommand {
     guard !status.tasks.isEmpty else { return }
     Terminal.print("")
     table(status.tasks, now: now).print(empty: "")
+    let throttled = throttled(status.tasks, now: now)
+    if !throttled.isEmpty { Terminal.print("") }
+    for line in throttled { Terminal.print(line) }
+  }
+
+  /// A line for each identifier with a due request that a limit holds: which limit, and when it lets the request run.
+  static func throttled(_ tasks: [ScheduleAnswer], now: Int64) -> [String] {
+    var told: Set<String> = []
+    return tasks.compactMap { task in
+      guard let gate = task.throttled, told.insert(task.identifier).inserted else { return nil }
+      let next = gate.untilUnixMs.map { "; next at \(MomentText.local($0)) (\(MomentText.relative($0, now: now)))" } ?? ""
+      let isNamed = gate.sentence.hasPrefix(task.identifier)
+      return "throttled: \(isNamed ? "" : "\(task.identifier): ")\(gate.sentence)\(next)".escapingControlCharacters
+    }
   }
 
   /// Two lines for each problem: the observation and the remedy.

@@ -1,3 +1,4 @@
+import SchedulingLimits
 import StoreTestSupport
 import TaskModel
 import Testing
@@ -36,6 +37,36 @@ extension ConfigurationKeyTests {
       let due = try ids.map { try host.record($0).due }
       #expect(Set(due) == [host.now, host.now + .seconds(60), host.now + .seconds(120)])
     },
+    "profile": .here { () throws in
+      let table = "[plugin.\"org.example.other\"]\n"
+      for (text, isHeld) in [("", false), ("profile = \"server\"", false), ("profile = \"phone\"", true)] {
+        let host = try ConfiguredHost("\(text)\n\(table)quota = \"none\"")
+        for identifier in [ConfiguredHost.task, ConfiguredHost.other] { try host.submit(identifier) }
+        try host.pass(.seconds(1200))
+        #expect(try host.isRunning(host.submit().id) != isHeld)
+        #expect(try host.isRunning(host.submit(ConfiguredHost.other).id))
+        try host.set(.all.subtracting(.power))
+        try host.pass(.seconds(300))
+        #expect(try host.isRunning(host.submit(ConfiguredHost.other).id) != isHeld)
+      }
+      let policy = try HostConfiguration.parse("profile = \"phone\"\nevent_quota = \"9/1h\"", file: "/etc/t.toml").schedulingPolicy()
+      #expect(policy.eventQuota.map { "\($0)" } == "9/1h")
+    },
+    "idle.stages": .here { () throws in
+      for (text, isHeld) in [("[idle]\nstages = true", true), ("profile = \"phone\"\n[idle]\nstages = false", false)] {
+        let host = try ConfiguredHost(text)
+        try host.set(.all.subtracting(.power))
+        try host.pass(.seconds(300))
+        #expect(try host.isRunning(host.submit().id) != isHeld)
+      }
+    },
+    "idle.light_after": .here { () throws in
+      #expect(try Self.rest("light_after = \"1m\"", until: .light) == .seconds(60))
+    },
+    "idle.deep_after": .here { () throws in
+      #expect(try Self.rest("deep_after = \"10m\"", until: .deep) == .seconds(600))
+      #expect(throws: ConfigurationError.self) { try ConfiguredHost("[idle]\ndeep_after = \"5m\"") }
+    },
     "resources": .here { () throws in
       let host = try ConfiguredHost("[resources]\ngpu = 2")
       let ids = try (0..<3).map { _ in try host.submit { $0.gates.resources = ["gpu": 1] }.id }
@@ -58,6 +89,17 @@ extension ConfigurationKeyTests {
       #expect(try Self.opening("from = \"02:00\"\nto = \"05:00\"\ntime_zone = \"Europe/Berlin\"") == .seconds(3600))
     },
   ]
+
+  /// How long a machine has rested when the stage begins.
+  private static func rest(_ keys: String, until stage: IdleStages.Stage) throws -> Duration {
+    let host = try ConfiguredHost("[idle]\nstages = true\n\(keys)")
+    try host.set(.all.subtracting(.power))
+    let begin = host.now
+    let handler = try #require(host.core.handlers[ConfiguredHost.task])
+    let lane = LaneState(gates: RunConstraints())
+    for _ in 0..<7200 where host.core.idleState(for: lane, of: handler, now: host.now)?.stage != stage { host.now = host.now + .seconds(1) }
+    return host.now - begin
+  }
 
   /// How long a request waits that names the window.
   private static func opening(_ window: String) throws -> Duration {

@@ -1,4 +1,5 @@
 import Glibc
+import SchedulingLimits
 import StoreTestSupport
 import TaskModel
 import Testing
@@ -99,6 +100,17 @@ extension ConfigurationKeyTests {
       #expect(!host.isRunning(second))
       try host.pass(.seconds(3600))
       #expect(host.isRunning(second))
+      // One for each bucket.
+      let buckets = ["active", "working", "frequent", "rare", "restricted"]
+      let quotas = buckets.enumerated().map { "\($1) = \"\($0 + 1)m/1h\"" }
+      let policy = try HostConfiguration.parse(
+        table("quota = { \(quotas.joined(separator: ", ")) }"), file: "/etc/t.toml"
+      ).schedulingPolicy()
+      let quota = try #require(policy.limits[ConfiguredHost.task]?.quota)
+      #expect(BehaviourBucket.allCases.map { quota.allowance(in: $0).time } == (1...5).map { .seconds(60 * $0) })
+      for wrong in ["{ active = \"1m/1h\" }", "{ \(quotas.joined(separator: ", ")), other = \"1m/1h\" }", "\"never\""] {
+        #expect(throws: ConfigurationError.self) { try ConfiguredHost(table("quota = \(wrong)")) }
+      }
     },
     "plugin.*.retry.attempts": .here { () throws in
       #expect(try attempts("[retry]\nattempts = 9\n" + table("retry = { attempts = 2 }")) == 2)

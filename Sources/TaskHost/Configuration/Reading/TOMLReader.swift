@@ -93,7 +93,7 @@ final class TOMLReader {
     report(path, "\(path): expected \(expected), found \(value.typeName)")
   }
 
-  private func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
+  func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
     let hint =
       NearestName.nearest(to: key, among: known).map { "did you mean \"\($0)\"?" } ?? "known here: \(known.joined(separator: ", "))"
     report(path, "unknown key \"\(key)\" (\(hint))")

@@ -56,6 +56,8 @@ struct ScheduleAnswer: Decodable {
   let lastSuccessUnixMs: Int64?
   let failuresInARow: Int64
   let nextStartUnixMs: Start
+  /// The limit that holds a due request; nil if none does.
+  let throttled: ExplanationAnswer.Gate?
 }
 
 /// The state of all conditions.
