@@ -186,6 +186,22 @@ struct SchedulingTests {
     #expect(throws: TestHostError.self) { try TestHost.with { _ in .success }.enter(.deepIdle) }
   }
 
+  @Test("a run asks whether so many bytes are worth transferring now")
+  func transfers() async throws {
+    let host = try TestHost.with { task in
+      let obstacle = try task.transferObstacle(bytes: 50 << 20)
+      try task.setOutput([obstacle?.rawValue ?? "none", "\(task.shouldTransfer(bytes: 50 << 20))"])
+      return .success
+    }
+    var answers: [[String]] = []
+    for lost in [[], .unmetered, .power, .batteryNotLow, .network] as [Conditions] {
+      host.lose(lost)
+      answers.append(try await host.run().output(as: [String].self))
+      host.restore(lost)
+    }
+    #expect(answers == [["none", "true"], ["metered", "false"], ["none", "true"], ["lowBattery", "false"], ["noNetwork", "false"]])
+  }
+
   @Test("a phone's limits hold a handler back that runs long")
   func profile() async throws {
     var options = TestHostOptions()
