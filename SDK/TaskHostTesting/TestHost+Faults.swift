@@ -87,11 +87,13 @@ extension TestHost {
     core.monitor.locked { TaskHostSDK.Conditions(rawValue: core.conditions.rawValue) }
   }
 
-  /// Drains the host: nothing starts and nobody can submit any more, and live runs expire with `.draining`.
+  /// Drains the host: nothing starts and nobody can submit any more, and live runs expire with `.draining`, those that hold execution
+  /// assertions once these have ended. No more assertions are granted.
   public func drain() {
     core.monitor.locked {
       core.scheduler.drain()
-      for run in core.runs { core.expire(run, .draining) }
+      core.isDraining = true
+      for run in core.runs { core.drainIfDue(run) }
     }
   }
 

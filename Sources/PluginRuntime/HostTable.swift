@@ -34,6 +34,8 @@ enum HostTable {
       if strcmp(id, TASKHOST_EXTENSION_OPEN_FILES) == 0 { return UnsafeRawPointer(OpenFilesTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_RECORDS) == 0 { return UnsafeRawPointer(RecordsTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_TRACE) == 0 { return UnsafeRawPointer(TraceTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_ASSERTIONS) == 0 { return UnsafeRawPointer(AssertionsTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_RESOURCES) == 0 { return UnsafeRawPointer(ResourcesTable.shared) }
       return nil
     }
     return table

@@ -116,6 +116,10 @@ final class LaunchSession: Sendable {
     }
   }
 
+  func resourceTokens(_ name: String) throws(CallFailure) -> Int {
+    try whileOpen { (_) throws(CallFailure) in try policy.resourceTokens(name) }
+  }
+
   func submit(_ pointer: UnsafePointer<taskhost_request>?) throws(CallFailure) {
     try whileOpen { (state) throws(CallFailure) in
       let request = try TaskRequest(borrowed: pointer)

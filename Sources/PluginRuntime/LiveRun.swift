@@ -24,18 +24,21 @@ package final class LiveRun: Sendable {
   package let services: any RunServices
   package let clock: any RunClock
   let sink: @Sendable (LauncherEvent) -> Void
+  /// Nil in tests without deadlines.
+  private let deadlines: (any RunDeadlines)?
   private let state: Guarded<State>
   private let assignedHandle = Atomic<taskhost_task>(0)
 
   init(
     order: RunOrder, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?, services: any RunServices,
-    clock: any RunClock = MachineClock(), sink: @escaping @Sendable (LauncherEvent) -> Void
+    clock: any RunClock = MachineClock(), deadlines: (any RunDeadlines)? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
   ) {
     self.order = order
     self.kinds = kinds
     self.services = services
     self.clock = clock
     self.sink = sink
+    self.deadlines = deadlines
     state = Guarded(State(machine: RunMachine(order, stallLimit: stallLimit, limitsReports: clock.limitsReports)))
   }
 
@@ -168,7 +171,10 @@ package final class LiveRun: Sendable {
     }
   }
 
-  private func wait(_ look: (inout State) throws(CallFailure) -> Guarded<State>.Look<Void>) throws(CallFailure) {
+  /// Has a deadline thread check the run at that time at the latest.
+  func arm(at time: MonotonicTime) { deadlines?.arm(self, at: time) }
+
+  func wait<Value: Sendable>(_ look: (inout State) throws(CallFailure) -> Guarded<State>.Look<Value>) throws(CallFailure) -> Value {
     try state.wait(pausing: { clock.wait($0, until: $1, for: self) }) { (state) throws(CallFailure) in try look(&state) }
   }
 

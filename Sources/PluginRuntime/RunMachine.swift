@@ -60,6 +60,8 @@ struct RunMachine: Sendable {
     case look(on: UInt)
     /// The expiration handler returned.
     case expirationHandlerReturned
+    /// The expiration handler of an assertion returned.
+    case assertionHandlerReturned(taskhost_assertion)
     /// It is closed by force. `trouble`: where its handler hangs.
     case close(StopReason, trouble: String?)
     /// The events of its abandonment were sent.
@@ -79,6 +81,8 @@ struct RunMachine: Sendable {
     case tell(LauncherEvent)
     /// ``Event/expirationHandlerReturned`` follows, if it returns.
     case callExpirationHandler(ExpirationCall, StopReason)
+    /// ``Event/assertionHandlerReturned(_:)`` follows, if it returns.
+    case callAssertionHandler(taskhost_assertion, AssertionCall)
     /// Find out where the handler hangs; ``Event/close(_:trouble:)`` follows.
     case force(StopReason)
     /// Forget the run: it is over.
@@ -103,6 +107,7 @@ struct RunMachine: Sendable {
   private var askedToExpire: StopReason?
   private var askedToClose: StopReason?
   var expirationHandler = ExpirationHandler.none
+  var assertions = RunAssertions()
   /// The number of its handler's thread.
   private var thread: Int32 = 0
   var report = RunReport()
@@ -141,10 +146,13 @@ struct RunMachine: Sendable {
       if isOver { return [] }
       askedToClose = askedToClose ?? reason
       return [.arm(at: now)]
-    case .look(let thread): return look(on: thread, at: now)
+    case .look(let thread): return expireAssertion(on: thread, at: now) ?? assertionWake + look(on: thread, at: now)
     case .expirationHandlerReturned:
       guard case .running = expirationHandler else { break }
       expirationHandler = .returned
+      return [.rouse]
+    case .assertionHandlerReturned(let assertion):
+      assertions.returned(assertion)
       return [.rouse]
     case .close(let reason, let trouble): return close(reason, trouble)
     case .abandonmentTold:
@@ -220,6 +228,14 @@ struct RunMachine: Sendable {
     expired(expiration)
     return effects
   }
+
+  /// The call of the expiration handler of an assertion that is due; nil if none is. Another deadline thread looks at the rest.
+  private mutating func expireAssertion(on thread: UInt, at now: MonotonicTime) -> [Effect]? {
+    guard isLive, let (assertion, call) = assertions.expire(at: now, on: thread) else { return nil }
+    return [.arm(at: now), .callAssertionHandler(assertion, call)]
+  }
+
+  private var assertionWake: [Effect] { isLive ? assertions.nextDeadline.map { [.arm(at: $0)] } ?? [] : [] }
 
   private mutating func expired(_ expiration: Expiration) { phase = isWaiting ? .waitingExpired(expiration) : .expired(expiration) }
 

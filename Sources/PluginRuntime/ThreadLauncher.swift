@@ -103,7 +103,7 @@ public final class ThreadLauncher: Launcher {
         let plugin = state.plugins[identifier]
         let run = LiveRun(
           order: order, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind), services: services, clock: clock,
-          sink: sink)
+          deadlines: deadlines, sink: sink)
         guard let plugin else {
           refused.append((run, "no handler for \(identifier) is loaded"))
           continue
@@ -207,6 +207,7 @@ public final class ThreadLauncher: Launcher {
       case .arm(let time): deadlines.arm(run, at: time)
       case .tell(let event): sink(event)
       case .callExpirationHandler(let call, let reason): carryOut(run.perform(call, reason: reason), of: run)
+      case .callAssertionHandler(let assertion, let call): carryOut(run.perform(call, of: assertion), of: run)
       case .force(let reason): force(run, reason)
       case .leave: leave(run)
       case .suspend: suspend(run)

@@ -109,9 +109,14 @@ final class EventBroadcaster: Sendable {
       case .givenBack: (.info, "given back")
       case .expired: (.warning, "expired after \(DurationText.format(request.length)): the host no longer waits for it")
       case .holderEnded: (.notice, "ended: its process is gone")
+      case .runEnded: (.notice, "ended with its run, which had not ended it")
       case .overruled: (.warning, "overruled: the host ends without waiting for it")
       }
     var metadata: Logger.Metadata = ["assertion": "\(assertion.id)", "name": "\(request.name)"]
+    if let run = request.run {
+      metadata["identifier"] = "\(run.identifier)"
+      metadata["run"] = "\(run.run)"
+    }
     if let process = request.process { metadata["process"] = "\(process)" }
     if let user = request.user { metadata["user"] = "\(user)" }
     log.log(level: level, "assertion \(what)", metadata: metadata)

@@ -111,7 +111,7 @@ public final class Host: Sendable {
     }
     self.events = events
     explainer = parts.explainer
-    assertions = AssertionKeeper { events.receive($0) }
+    assertions = parts.assertions
     self.configuration = configuration
     directory = parts.directory
     store = parts.store

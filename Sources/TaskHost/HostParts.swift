@@ -22,6 +22,7 @@ struct HostParts: Sendable {
   let services: PluginServices
   let events: EventBroadcaster
   let explainer: RequestExplainer
+  let assertions: AssertionKeeper
   /// Receives launcher events. `events` notes a begin in memory that outlives the host before the scheduler records it.
   private let sink: @Sendable (LauncherEvent) -> Void
   let processes: ProcessLauncher
@@ -45,16 +46,19 @@ struct HostParts: Sendable {
     begunRuns = try BegunRuns(directory.begunRuns)
     let events = EventBroadcaster(scheduler, begunRuns: begunRuns, log: log)
     self.events = events
+    let assertions = AssertionKeeper(tell: { events.receive($0) }, spare: { [scheduler] in scheduler.spare($0) })
+    self.assertions = assertions
     explainer = RequestExplainer(store: store, scheduler: scheduler, lastRuns: events.lastRuns)
     let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
     services = PluginServices(
       scheduler, store: store, explainer: explainer, clock: clock, submissionRules: rules,
-      eventRules: EventRules(others: configuration.mayNotify()),
+      eventRules: EventRules(others: configuration.mayNotify()), assertions: assertions,
       entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
       mayBeEntitled: { readable.contain($0) })
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)
       scheduler.receive(event)
+      if case .ended(let run, _, _) = event { assertions.end(of: run) }
     }
     self.sink = sink
     let cgroups = WorkerCgroups.prepare()

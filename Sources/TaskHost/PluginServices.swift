@@ -20,6 +20,7 @@ final class PluginServices: WorkerServices {
   private let desk = OpenFileDesk()
   private let scheduler: Scheduler
   private let explainer: RequestExplainer
+  private let assertions: AssertionKeeper
   /// Questions about requests and runs: a forecast takes up to a quarter of a second of a processor.
   private let questions = JobDesk<TaskIdentifier>("questions", mostWaiting: 256, mostOfOne: 32)
   private struct Surroundings {
@@ -33,15 +34,17 @@ final class PluginServices: WorkerServices {
 
   /// - Parameters:
   ///   - explainer: Says why requests are not running.
+  ///   - assertions: Keeps the execution assertions of runs.
   ///   - entitledPaths: The paths that the identifier's plugin may use.
   ///   - mayBeEntitled: Whether a launch would accept an entitlement to read an absolute path.
   init(
     _ scheduler: Scheduler, store: any RequestStore, explainer: RequestExplainer, clock: any HostClock, submissionRules: SubmissionRules,
-    eventRules: EventRules,
+    eventRules: EventRules, assertions: AssertionKeeper,
     entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
   ) {
     self.scheduler = scheduler
     self.explainer = explainer
+    self.assertions = assertions
     self.mayBeEntitled = mayBeEntitled
     self.entitledPaths = entitledPaths
     self.store = store
@@ -129,7 +132,14 @@ final class PluginServices: WorkerServices {
         case .failure(let failure): completion(.failure(failure))
         }
       }
-    case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw .launchIsOver
+    case .beginAssertion(_, let name, let reason, let length):
+      var request = AssertionRequest(name: name, reason: reason, length: length)
+      request.run = run
+      do throws(RequestRefusal) { completion(.assertion(try assertions.begin(request).id)) } catch { throw CallFailure(error) }
+    case .endAssertion(_, let id):
+      do throws(RequestRefusal) { try assertions.giveBack(id, by: run.run) } catch { throw CallFailure(error) }
+      completion(.done)
+    case .admit, .settings, .dataDirectory, .admitRequest, .launchPending, .resourceTokens: throw .launchIsOver
     }
   }
 

@@ -16,6 +16,8 @@ public enum CallAnswer: Sendable, Hashable {
   case page(AnswerPage)
   /// A number of requests, at least 0.
   case count(Int)
+  /// An execution assertion that the run holds now.
+  case assertion(AssertionID)
   /// The reason why the call failed.
   case failure(CallFailure)
 }

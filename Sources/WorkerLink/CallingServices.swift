@@ -81,6 +81,18 @@ extension CallingServices {
     return try FileUse.decoding(answers, of: files.count)
   }
 
+  /// As the protocol says.
+  public func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID {
+    let call = WorkerCall.beginAssertion(run.run, name: request.name, reason: request.reason, length: request.length)
+    guard case .assertion(let id) = try ask(call, for: run) else { throw .misunderstood }
+    return id
+  }
+
+  /// As the protocol says.
+  public func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure) {
+    _ = try ask(.endAssertion(run.run, id), for: run)
+  }
+
   private func bytes(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> [UInt8]? {
     guard case .bytes(let bytes) = try ask(call, for: run) else { throw .misunderstood }
     return bytes

@@ -12,6 +12,8 @@ extension WorkerCall {
     case .admit, .settings, .dataDirectory, .launchPending, .state, .checkpoint, .cancel, .pending, .cancelPending, .ask,
       .snooze:
       0
+    // Bounded like keys.
+    case .beginAssertion, .endAssertion, .resourceTokens: 0
     }
   }
 }

@@ -76,6 +76,19 @@ extension WorkerCall: WireValue {
       writer.write(run)
       writer.write(request)
       writer.write(fields)
+    case .beginAssertion(let run, let name, let reason, let length):
+      writer.byte(19)
+      writer.write(run)
+      writer.text(name)
+      writer.optional(reason) { $0.text($1) }
+      writer.integer(length.wholeMilliseconds)
+    case .endAssertion(let run, let assertion):
+      writer.byte(20)
+      writer.write(run)
+      writer.write(assertion)
+    case .resourceTokens(let name):
+      writer.byte(21)
+      writer.text(name)
     }
   }
 
@@ -111,11 +124,25 @@ extension WorkerCall: WireValue {
     case 18:
       self = .update(
         try Self.run(&reader), try reader.read(RequestID.self, "request"), with: try reader.read(TaskRequest.self, "fields"))
+    case 19:
+      self = .beginAssertion(
+        try Self.run(&reader), name: try reader.text("an assertion's name", atLeast: 1, atMost: Limits.assertionNameBytes),
+        reason: try reader.optional("a reason") { (reader) throws(LinkError) in
+          try reader.text("an assertion's reason", atLeast: 1, atMost: Limits.assertionReasonBytes)
+        }, length: try Self.length(&reader))
+    case 20: self = .endAssertion(try Self.run(&reader), try reader.read(AssertionID.self, "an assertion"))
+    case 21: self = .resourceTokens(try reader.text("a resource's name", atLeast: 1, atMost: Limits.keyBytes))
     case let code: throw .malformed(what: "call \(code) is not defined")
     }
   }
 
   private static func run(_ reader: inout MessageReader) throws(LinkError) -> RunID { try reader.read(RunID.self, "a call's run") }
+
+  private static func length(_ reader: inout MessageReader) throws(LinkError) -> Duration {
+    let length = Duration.milliseconds(try reader.integer(Int64.self, "an assertion's length"))
+    guard Limits.assertionLengths.contains(length) else { throw .malformed(what: "an assertion's length is out of range") }
+    return length
+  }
 
   private static func directory(_ reader: inout MessageReader) throws(LinkError) -> String {
     let path = try reader.text("a directory", atLeast: 1, atMost: Limits.pathBytes)
@@ -181,6 +208,9 @@ extension CallAnswer: WireValue {
     case .page(let page):
       writer.byte(8)
       writer.write(page)
+    case .assertion(let id):
+      writer.byte(9)
+      writer.write(id)
     }
   }
 
@@ -196,6 +226,7 @@ extension CallAnswer: WireValue {
     case 6: self = .pending(try reader.read(PendingPage.self, "pending requests"))
     case 7: self = .count(try reader.number("count"))
     case 8: self = .page(try reader.read(AnswerPage.self, "a page of an answer"))
+    case 9: self = .assertion(try reader.read(AssertionID.self, "an assertion"))
     case let code: throw .malformed(what: "answer \(code) is not defined")
     }
   }

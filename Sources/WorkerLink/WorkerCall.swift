@@ -15,6 +15,8 @@ public enum WorkerCall: Sendable, Hashable {
   /// A page of the pending requests of registered identifiers, at most ``LinkFormat/registrations``: the first page, or the one after a
   /// request. Answered with `pending` or `failure`.
   case launchPending([TaskIdentifier], after: RequestID?)
+  /// How many tokens of a named resource the host has. Answered with `count` or `failure`.
+  case resourceTokens(String)
 
   // MARK: While a run is live
 
@@ -46,4 +48,8 @@ public enum WorkerCall: Sendable, Hashable {
   /// Are these files below an absolute path open? At most ``TaskModel/Limits/openFiles``, with ``TaskModel/Limits/openFilePathBytes`` of
   /// paths. Answered with `bytes`, one ``TaskModel/FileUse`` for each, or `failure`.
   case openFiles(RunID, in: String, [FileQuestion])
+  /// Takes an execution assertion for the run. Answered with `assertion` or `failure`.
+  case beginAssertion(RunID, name: String, reason: String?, length: Duration)
+  /// Gives an execution assertion of the run back. Answered with `done` or `failure`.
+  case endAssertion(RunID, AssertionID)
 }

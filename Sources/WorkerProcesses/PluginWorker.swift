@@ -203,6 +203,7 @@ public final class PluginWorker: Sendable {
       case .settings(let identifier): return .text(policy.settings(for: identifier))
       case .dataDirectory(let identifier): return .text(try policy.dataDirectory(for: identifier))
       case .launchPending(let identifiers, let request): return .pending(try policy.pendingRequests(of: identifiers, after: request))
+      case .resourceTokens(let name): return .count(try policy.resourceTokens(name))
       case .admitRequest(let request, let identifier): try policy.admit(request, from: identifier)
       default: return .failure(.launchIsOver)
       }

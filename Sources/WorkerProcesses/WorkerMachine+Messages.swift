@@ -196,8 +196,9 @@ extension WorkerMachine {
     case .launchPending:
       answering = launchAnswering
       if isLaunching { askedForRequests = true }
-    case .admitRequest: answering = launchAnswering
-    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _), .openFiles(let run, _, _):
+    case .admitRequest, .resourceTokens: answering = launchAnswering
+    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _), .openFiles(let run, _, _),
+      .beginAssertion(let run, _, _, _), .endAssertion(let run, _):
       answering = self.answering(run, isGraced: false, at: now)
     case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _), .notify(let run, _, _),
       .ask(let run, _), .snooze(let run, _, _), .update(let run, _, _):

@@ -41,5 +41,10 @@ struct HostPolicy: LaunchPolicy {
 
   func entitlement(to path: String) -> PathEntitlement { paths?.entitlement(to: path) ?? [.read, .write] }
 
+  func resourceTokens(_ name: String) throws(CallFailure) -> Int {
+    guard case .count(let count) = try calls.ask(.resourceTokens(name)) else { throw .misunderstood }
+    return count
+  }
+
   func log(_ line: LogLine) { link.send(.launchLog(line)) }
 }

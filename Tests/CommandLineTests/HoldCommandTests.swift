@@ -52,10 +52,16 @@ import Testing
   @Test("status shows who holds the host, since when, for how long, and why, with control characters escaped")
   func table() throws {
     let held = AssertionAnswer(
-      id: "i", name: "backup\u{1B}", reason: "writing", processId: 42, userId: nil, sinceUnixMs: 1000, remainingMs: 90_000)
+      id: "i", name: "backup\u{1B}", reason: "writing", identifier: nil, run: nil, processId: 42, userId: nil, sinceUnixMs: 1000,
+      remainingMs: 90_000)
+    let ofRun = AssertionAnswer(
+      id: "j", name: "saver", reason: nil, identifier: "a.b", run: "r1", processId: nil, userId: nil, sinceUnixMs: 1000, remainingMs: 90_000
+    )
     #expect(
-      StatusCommand.assertions([held], now: 3000).render(colours: false) == [
-        "HELD BY       SINCE    FOR AT MOST  PROCESS  USER  REASON", "backup\\u{1b}  2 s ago  1m 30s       42       -     writing",
+      StatusCommand.assertions([held, ofRun], now: 3000).render(colours: false) == [
+        "HELD BY       SINCE    FOR AT MOST  HOLDER      USER  REASON",
+        "backup\\u{1b}  2 s ago  1m 30s       process 42  -     writing",
+        "saver         2 s ago  1m 30s       a.b run r1  -",
       ])
   }
 }

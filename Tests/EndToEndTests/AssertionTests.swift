@@ -193,4 +193,77 @@ struct AssertionTests {
       #expect(try await host.end().status == 0)
     }
   }
+
+  // MARK: Of runs
+
+  @Test("a drain asks a run that holds an assertion to stop only once it has ended it", arguments: Isolation.allCases)
+  func sparedRun(_ isolation: Isolation) async throws {
+    try await HostProcess.run("drain_timeout = \"0s\"\n", isolation: isolation) { host in
+      let (gate, other) = (try host.directory.fifo("gate"), try host.directory.fifo("other"))
+      let id = try await host.submit(
+        "on-expire;assert saving 600000;gate \(gate.path);poll 0;assert-end;wait-expired;result 2")
+      _ = try await host.submit("gate \(other.path);poll 60000;result 2")
+      try await gate.arrival()
+      try await other.arrival()
+      let run = try await host.runs(of: id).first?["id"]?.string
+      let held = try await host.json("status")["assertions"]?.array.first
+      #expect(held?["name"]?.string == "saving" && held?["identifier"]?.string == "test.script")
+      #expect(held?["run"]?.string == run && run != nil)
+      let text = try await host.cli("status").output
+      #expect(text.contains("test.script run \(run ?? "")"), "\(text)")
+      host.signal(SIGTERM)
+      other.release()
+      try await host.current.line(with: "run expired: draining")
+      gate.release()
+      #expect(try await host.end().status == 0)
+      #expect(host.current.lines.filter { $0.contains("run expired: draining") }.count == 2)
+      #expect(host.current.lines.contains { $0.contains("assertion given back") })
+      unlink(host.plugins + "/script.so")
+      try await host.addTwin()
+      try await host.start()
+      let output = try await host.lastOutput(of: id)
+      #expect(output?["assert"]?.integer == 0 && output?["assert_end"]?.integer == 0, "\(String(describing: output))")
+      #expect(output?["poll"]?.integer == 0, "it had not been asked to stop while it held the assertion")
+      #expect(output?["expired_by"]?.integer == 4)
+    }
+  }
+
+  @Test("an assertion that expires spares its run no longer", arguments: Isolation.allCases)
+  func expiredOfRun(_ isolation: Isolation) async throws {
+    try await HostProcess.run("drain_timeout = \"0s\"\n", isolation: isolation) { host in
+      let gate = try host.directory.fifo("gate")
+      _ = try await host.submit("on-expire;assert saving 700;gate \(gate.path);wait-expired;result 2")
+      try await gate.arrival()
+      host.signal(SIGTERM)
+      try await host.current.line(with: "assertion expired after 700ms")
+      try await host.current.line(with: "run expired: draining")
+      gate.release()
+      #expect(try await host.end().status == 0)
+    }
+  }
+
+  @Test("a run that ends without ending its assertion holds nothing", arguments: Isolation.allCases)
+  func leaked(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
+      let id = try await host.submit("assert forgotten 600000")
+      try await host.request(id, is: "succeeded")
+      try await host.current.line(with: "assertion ended with its run", "forgotten", "test.script")
+      #expect(try await host.json("status")["assertions"]?.array.isEmpty == true)
+      #expect(try await host.terminate().status == 0)
+    }
+  }
+
+  @Test("a worker that is killed holds nothing")
+  func killedWorker() async throws {
+    try await HostProcess.run(isolation: .process) { host in
+      let gate = try host.directory.fifo("gate")
+      _ = try await host.submit("assert saving 600000;gate \(gate.path)")
+      try await gate.arrival()
+      let plugins = try await host.json("plugins", "list")["plugins"]?.array
+      let worker = try #require(plugins?.compactMap { $0["worker"]?["process_id"]?.integer }.first)
+      kill(pid_t(worker), SIGKILL)
+      try await host.current.line(with: "assertion ended with its run", "saving")
+      gate.release()
+    }
+  }
 }

@@ -18,6 +18,8 @@ public final class MemoryServices: RunServices, WorkerServices {
     var snoozed: [Duration] = []
     var updated: [TaskRequest] = []
     var asked: [(directory: String, files: [FileQuestion])] = []
+    var assertions: [AssertionID: AssertionRequest] = [:]
+    var begunAssertions: [AssertionRequest] = []
   }
 
   private let state = Mutex(State())
@@ -142,6 +144,29 @@ public final class MemoryServices: RunServices, WorkerServices {
     return files.map { FileUse(rawValue: UInt8($0.inode % 3)) ?? .unknown }
   }
 
+  /// The assertions that were begun so far.
+  public var begunAssertions: [AssertionRequest] { state.withLock { $0.begunAssertions } }
+  /// How many of them were not ended.
+  public var heldAssertions: Int { state.withLock { $0.assertions.count } }
+
+  /// Grants up to three at once.
+  public func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID {
+    let id = state.withLock { state -> AssertionID? in
+      guard state.assertions.count < 3 else { return nil }
+      state.begunAssertions.append(request)
+      let id = AssertionID(sequence: Int64(state.begunAssertions.count), origin: 1)
+      state.assertions[id] = request
+      return id
+    }
+    guard let id else { throw CallFailure(.limit, "three assertions are held") }
+    return id
+  }
+
+  /// Forgets it.
+  public func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure) {
+    guard state.withLock({ $0.assertions.removeValue(forKey: id) }) != nil else { throw CallFailure(.notFound, "no such assertion") }
+  }
+
   /// Answers as the calls above, from a thread of its own.
   public func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
     answers.async { [self] in completion(answer(call, run)) }
@@ -163,7 +188,11 @@ public final class MemoryServices: RunServices, WorkerServices {
       case .snooze(_, let request, let delay): return .submission(try snooze(request, for: delay, from: run))
       case .update(_, let request, let fields): return .submission(try update(request, with: fields, from: run))
       case .openFiles(_, let directory, let files): return .bytes(try openFiles(files, in: directory, for: run).map(\.rawValue))
-      case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw CallFailure(.internal, "that is no call of a run")
+      case .beginAssertion(_, let name, let reason, let length):
+        return .assertion(try beginAssertion(AssertionRequest(name: name, reason: reason, length: length), for: run))
+      case .endAssertion(_, let id): try endAssertion(id, for: run)
+      case .admit, .settings, .dataDirectory, .admitRequest, .launchPending, .resourceTokens:
+        throw CallFailure(.internal, "that is no call of a run")
       }
       return .done
     } catch { return .failure(error) }

@@ -52,6 +52,7 @@ struct RuleTests {
     Breach(fixture: "stale_question", definitions: ["WHAT=4"], tried: "run-again", seen: "cancel_all() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=6"], tried: "run-again", seen: "work() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=7"], tried: "run-again", seen: "notify_event() was called with the handle"),
+    Breach(fixture: "stale_question", definitions: ["WHAT=8"], tried: "run-again", seen: "end() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=5"], tried: "run-again", seen: "configuration() was called after the launch"),
     Breach(fixture: "keeps", definitions: ["WHAT=1"], tried: "many", seen: "outside malloc"),
     Breach(fixture: "keeps", definitions: ["WHAT=2"], tried: "many", seen: "each run keeps about"),

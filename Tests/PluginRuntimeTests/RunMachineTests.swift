@@ -58,6 +58,7 @@ import Testing
       case .tell(.log): "log"
       case .tell: "another event"
       case .callExpirationHandler(_, let reason): "call \(reason)"
+      case .callAssertionHandler(let assertion, _): "call assertion \(assertion)"
       case .force(let reason): "force \(reason)"
       case .leave: "leave"
       case .suspend: "suspend"

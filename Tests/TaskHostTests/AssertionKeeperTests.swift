@@ -11,9 +11,14 @@ import Testing
   /// What the keeper tells, and who waits for it.
   private final class Told: Sendable {
     private let told = Mutex<[Assertion]>([])
+    private let spared = Mutex<[Set<RunID>]>([])
     let end = Event()
 
     var states: [Assertion.State] { told.withLock { $0.map(\.state) } }
+
+    var sparedRuns: [Set<RunID>] { spared.withLock { $0 } }
+
+    func spare(_ runs: Set<RunID>) { spared.withLock { $0.append(runs) } }
 
     func add(_ assertion: Assertion) {
       told.withLock { $0.append(assertion) }
@@ -26,7 +31,7 @@ import Testing
 
   init() {
     let told = told
-    keeper = AssertionKeeper { told.add($0) }
+    keeper = AssertionKeeper(tell: { told.add($0) }, spare: { told.spare($0) })
   }
 
   @Test("a drain waits until the last one is given back")
@@ -79,6 +84,26 @@ import Testing
     }
     #expect(refusal?.code == .invalid && refusal?.field == "process_id", "\(refusal?.message ?? "")")
     #expect(keeper.all.isEmpty && told.states.isEmpty)
+    keeper.stop()
+  }
+
+  @Test("a drain spares the runs that hold assertions: it learns of the first, and of each end")
+  func spared() throws {
+    let run = RunReference(
+      run: RunID(sequence: 1, origin: 1), request: RequestID(sequence: 2, origin: 1), identifier: try TaskIdentifier("a.b"))
+    var request = AssertionRequest(name: "of a run")
+    request.run = run
+    let first = try keeper.begin(request)
+    _ = try keeper.begin(request)
+    _ = try keeper.begin(AssertionRequest(name: "of nobody"))
+    let stranger = RunID(sequence: 9, origin: 1)
+    #expect(throws: RequestRefusal.self) { try keeper.giveBack(first.id, by: stranger) }
+    keeper.end(of: stranger)
+    try keeper.giveBack(first.id, by: run.run)
+    keeper.end(of: run.run)
+    #expect(told.sparedRuns == [[run.run], [run.run], [run.run], []])
+    #expect(told.states == [.held, .held, .held, .givenBack, .runEnded])
+    #expect(keeper.all.map(\.request.name) == ["of nobody"])
     keeper.stop()
   }
 

@@ -88,6 +88,45 @@ import Testing
     #expect(refusal?.message.hasPrefix(field + ": ") == true)
   }
 
+  private func run(_ number: Int64, of identifier: String = "a.b") throws -> RunReference {
+    RunReference(
+      run: RunID(sequence: number, origin: 1), request: RequestID(sequence: number, origin: 1), identifier: try TaskIdentifier(identifier))
+  }
+
+  @Test("an assertion of a run ends with that run, and only with that")
+  mutating func runs() throws {
+    let other = try begin("other").id
+    var request = AssertionRequest(name: "of a run")
+    for number in [1, 1, 2] as [Int64] {
+      request.run = try run(number)
+      _ = try table.begin(request, at: start, time)
+    }
+    #expect(table.holders == [try run(1).run, try run(2).run])
+    let ended = table.end(of: try run(1).run)
+    #expect(ended.count == 2 && ended.allSatisfy { $0.state == .runEnded })
+    #expect(table.holders == [try run(2).run])
+    #expect(table.end(of: try run(1).run).isEmpty)
+    #expect(!table.isHeld(other, by: try run(2).run))
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(ended[0].id) }
+    #expect(refusal?.message == "the assertion \(ended[0].id) ended with its run")
+  }
+
+  @Test("the runs of a handler hold 32 at once; another handler's have their own")
+  mutating func handlerLimit() throws {
+    var request = AssertionRequest(name: "of a run")
+    for number in 0..<Limits.handlerAssertions {
+      request.run = try run(Int64(number))
+      _ = try table.begin(request, at: start, time)
+    }
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try table.begin(request, at: start, time) }
+    #expect(refusal?.code == .limit && refusal?.message.contains("runs of a.b hold 32") == true)
+    request.run = try run(1, of: "c.d")
+    _ = try table.begin(request, at: start, time)
+    _ = table.end(of: try run(1).run)
+    request.run = try run(99)
+    _ = try table.begin(request, at: start, time)
+  }
+
   @Test("the limits themselves are allowed")
   func allowed() throws {
     let longest = String(repeating: "n", count: Limits.assertionNameBytes)

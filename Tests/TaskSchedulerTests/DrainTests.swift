@@ -42,6 +42,36 @@ import Testing
     }
   }
 
+  @Test("a run that holds an assertion is not asked to stop before it holds none any more")
+  func spared() async throws {
+    let host = try ScheduledHost(handlers: [.sample(runs: 2)])
+    try await host.submit(.sample(), .sample())
+    let runs = [try await host.nextOrder().run, try await host.nextOrder().run]
+    host.scheduler.spare([runs[0]])
+    async let drained: Void = host.drain(.milliseconds(20))
+    #expect(try await host.nextCall() == .expire(runs[1], .draining))
+    host.launcher.end(runs[1], .returned(.retry, stop: .draining))
+    host.scheduler.spare([])
+    #expect(try await host.nextCall() == .expire(runs[0], .draining))
+    host.launcher.end(runs[0], .returned(.retry, stop: .draining))
+    await drained
+  }
+
+  @Test("a run whose assertion ends within the timeout has the rest of it, and force spares nobody")
+  func sparedInTime() async throws {
+    let host = try ScheduledHost()
+    try await host.submit(.sample())
+    let run = try await host.nextOrder().run
+    host.scheduler.spare([run])
+    let drained = host.beginDrain(.seconds(3600))
+    host.scheduler.spare([])
+    host.scheduler.spare([run])
+    host.scheduler.force()
+    #expect(try await host.nextCall() == .force(run, .draining), "it was not asked to stop")
+    host.launcher.end(run, .forced(.draining))
+    for await _ in drained {}
+  }
+
   @Test("force does not wait for the timeout, and counts against nobody")
   func force() async throws {
     let host = try ScheduledHost()

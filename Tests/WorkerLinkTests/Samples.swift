@@ -128,6 +128,7 @@ enum Samples {
       .done, .bytes(nil), .bytes([]), .bytes([1, 2, 3]), .text(""), .text("{\"a\":\"ü\"}"),
       .submission(Submission(id: request, disposition: .created, nextStart: WallTime(unixMilliseconds: 0))), .count(0), .count(.max),
       .page(AnswerPage()), .page(AnswerPage(texts: [[], [0x7B, 0x7D], [0xFF, 0]], next: request.description)),
+      .assertion(AssertionID(sequence: 0x0FFF_FFFF_FFFF_FFFF, origin: 0x3FFF_FFFF_FFFF_FFFF)),
     ] + pages.map { .pending($0) }
     + Disposition.allCases.map {
       .submission(Submission(id: request, disposition: $0, nextStart: WallTime(unixMilliseconds: -1), notes: ["parked", "raised"]))
@@ -175,7 +176,11 @@ enum Samples {
     .ask(run, .runs(of: identifier, after: otherRun)), .ask(otherRun, .lastSuccess(of: longIdentifier)),
     .snooze(run, request, for: .zero), .snooze(run, request, for: farAway), .update(run, request, with: requests[1]),
     .notify(run, event: "e", payload: nil), .notify(run, event: String(repeating: "é", count: Limits.keyBytes / 2), payload: []),
-    .notify(run, event: "org.example.refresh.done", payload: [0, 255]), .openFiles(run, in: "/var/log", []),
+    .notify(run, event: "org.example.refresh.done", payload: [0, 255]),
+    .resourceTokens("gpu"), .beginAssertion(run, name: "n", reason: nil, length: .milliseconds(1)),
+    .beginAssertion(otherRun, name: "ünits", reason: "wörk", length: .seconds(600)),
+    .endAssertion(run, AssertionID(sequence: 1, origin: 0)),
+    .openFiles(run, in: "/var/log", []),
     .openFiles(
       run, in: "/ü", [FileQuestion(device: 0, inode: .max, path: [0xFF, 0x2F]), FileQuestion(device: .max, inode: 1, path: [1])]),
   ]

@@ -442,7 +442,8 @@ typedef struct taskhost_api {
   const char *(*last_error)(void);
   /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
    * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS,
-   * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES, TASKHOST_EXTENSION_RECORDS and TASKHOST_EXTENSION_TRACE. */
+   * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES, TASKHOST_EXTENSION_RECORDS, TASKHOST_EXTENSION_TRACE,
+   * TASKHOST_EXTENSION_ASSERTIONS and TASKHOST_EXTENSION_RESOURCES. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 
@@ -671,6 +672,69 @@ typedef struct taskhost_trace {
   taskhost_status (*current)(taskhost_task task, char *traceparent, char *link);
 } taskhost_trace;
 
+/* ---- extension org.taskhost.assertions/1: do not end me in the middle of this ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_assertions *. */
+#define TASKHOST_EXTENSION_ASSERTIONS "org.taskhost.assertions/1"
+
+/* An execution assertion of a run; 0 is never valid. Valid until it is ended, or the run is over. */
+typedef uint64_t taskhost_assertion;
+
+/*
+ * Called once when the time of an assertion is over: the host no longer waits for it. Runs on a host thread that is not
+ * the run's, possibly at the same time as the handler. Bring what must not be interrupted into a state from which a later
+ * run can go on. The run itself goes on, and expires as always.
+ */
+typedef void (*taskhost_assertion_handler)(taskhost_task task, taskhost_assertion assertion, void *context);
+
+/* What begin takes. Copied before it returns. */
+typedef struct taskhost_assertion_request {
+  uint32_t struct_size; /* sizeof(taskhost_assertion_request) */
+  uint32_t reserved;    /* 0 */
+  const char *name;     /* who holds it, for operators; 1-256 bytes of UTF-8 */
+  const char *reason;   /* optional: why the host must not end now; 1-1,024 bytes of UTF-8 */
+  uint64_t for_ms;      /* how long at most, on the monotonic clock, 1-600,000; 0: 30,000 */
+  taskhost_assertion_handler expired; /* optional; never called once end() has returned, or the run is over */
+  void *context;        /* given to `expired` */
+} taskhost_assertion_request;
+
+/* While a run holds an assertion, a host that shuts down does not ask it to stop: it does so once the assertion has ended.
+ * The run's own budget, its cancellation and a lost condition are not affected, nor is an operator who stops the host by
+ * force. An assertion ends when it is ended, at its time, and with its run, also if the worker process dies. One assertion
+ * can stand for a whole queue of work. `taskhost status` shows who holds one, why, and for how long.
+ * Every function can also return EINVAL and ESTALE. */
+typedef struct taskhost_assertions {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Takes an assertion. EUNAVAILABLE: the host is shutting down already; do not begin what must not be interrupted.
+   * ELIMIT: the handler's runs hold 32 already, or 1,000 are held in all. */
+  taskhost_status (*begin)(taskhost_task task, const taskhost_assertion_request *request, taskhost_assertion *assertion);
+  /* Milliseconds until it expires; 0 once it has. INT64_MIN if the run has no such assertion, and when stale. */
+  int64_t (*remaining_ms)(taskhost_task task, taskhost_assertion assertion);
+  /* Ends an assertion, and waits for a call of its `expired` in progress (except from inside that call). OK: `expired` will
+   * never be called. EEXPIRED: it has expired, and `expired` has returned. So a context on the run's stack is safe if you
+   * end the assertion before the run's handler returns. ENOTFOUND: the run has no such assertion. */
+  taskhost_status (*end)(taskhost_task task, taskhost_assertion assertion);
+} taskhost_assertions;
+
+/* ---- extension org.taskhost.resources/1: the operator's named resources ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_resources *. */
+#define TASKHOST_EXTENSION_RESOURCES "org.taskhost.resources/1"
+
+/* Which of the resources that a request may name (taskhost_request.resources) there are. */
+typedef struct taskhost_resources {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* Launch phase, any thread. Writes how many tokens of a resource the host has to *tokens; 0 if the configuration does not
+   * name it. Also EINVAL and ELAUNCHED. */
+  taskhost_status (*launch_tokens)(taskhost_launch launch, const char *name, uint64_t *tokens);
+} taskhost_resources;
+
 /* ---- what a plugin exports ---- */
 
 /* Read before anything is called. Must equal TASKHOST_ABI_VERSION. */
@@ -768,6 +832,10 @@ TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no paddin
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_work, items_attempted) == 8, "taskhost_work.items_attempted");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_records) == 24, "taskhost_records has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_trace) == 16, "taskhost_trace has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_assertion_request) == 48, "taskhost_assertion_request has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_assertion_request, for_ms) == 24, "taskhost_assertion_request.for_ms");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_assertions) == 32, "taskhost_assertions has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_resources) == 16, "taskhost_resources has no padding");
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -83,6 +83,7 @@ extension HostCore {
     var moments = wakes.compactMap(\.wake.at)
     for run in runs {
       if let armed = run.armed, armed.time != .distantFuture { moments.append(.nanoseconds(armed.time.nanoseconds)) }
+      if let time = run.drainTime { moments.append(time) }
       moments += run.interruptions.compactMap { run.moment(of: $0) }
     }
     return moments.min().map { max($0, clock.elapsed) }
@@ -99,6 +100,7 @@ extension HostCore {
         hasActed = true
         if !run.isOver { interrupt(run, interruption.kind) }
       }
+      if drainIfDue(run) { hasActed = true }
       guard !run.isOver, let armed = run.armed, armed.time <= clock.monotonicTime else { continue }
       hasActed = true
       check(run, armed.check)

@@ -118,6 +118,8 @@ private struct TestLaunchPolicy: LaunchPolicy {
 
   func entitlement(to path: String) -> PathEntitlement { [] }
 
+  func resourceTokens(_ name: String) -> Int { core.options.resources[name] ?? 0 }
+
   func log(_ line: TaskModel.LogLine) {
     core.monitor.locked { core.launchLog.append(LogLine(line, at: core.clock.elapsed)) }
   }

@@ -144,6 +144,14 @@ extension HostCore {
     cancel(run)
   }
 
+  /// Asks a run to stop if the host drains and the run holds no assertion; false if it does not.
+  @discardableResult func drainIfDue(_ run: RunState) -> Bool {
+    guard let time = run.drainTime, time <= clock.elapsed else { return false }
+    run.isDrained = true
+    expire(run, .draining)
+    return true
+  }
+
   func cancel(_ run: RunState) {
     try? scheduler.cancel(run.order.request)
     carryOut()
@@ -189,6 +197,7 @@ extension HostCore {
   private func finish(_ run: RunState, _ ending: TaskModel.RunEnding, _ report: TaskModel.RunReport) {
     run.isOver = true
     run.report.ended = clock.elapsed
+    for (index, _) in run.assertions.values { run.report.assertions[index].end(at: clock.elapsed - run.report.started, .withRun) }
     if !run.isKilled { run.report.take(report) }
     // A run that returns at this moment may end before it learns that it expired.
     if let reason = report.stopReason, !run.report.isExpired {

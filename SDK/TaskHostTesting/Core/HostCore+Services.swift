@@ -128,6 +128,25 @@ extension HostCore: RunServices {
     throw CallFailure(.unsupported, "a test host does not look for open files")
   }
 
+  func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID {
+    try serve(.assertion, run) { (state) throws(CallFailure) in
+      guard !isDraining else { throw CallFailure(.unavailable, "the host is draining: it waits for no new assertion") }
+      let id = AssertionID(sequence: Int64(clamping: newNumber()), origin: 1)
+      let began = clock.elapsed - state.report.started
+      state.assertions[id] = (state.report.assertions.count, clock.elapsed + request.length)
+      state.report.assertions.append(RunAssertion(name: request.name, reason: request.reason, length: request.length, began: began))
+      return id
+    }
+  }
+
+  func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure) {
+    try serve(.assertion, run) { (state) throws(CallFailure) in
+      guard let (index, _) = state.assertions.removeValue(forKey: id) else { throw CallFailure(.notFound, "there is no assertion \(id)") }
+      state.report.assertions[index].end(at: clock.elapsed - state.report.started, .given)
+      drainIfDue(state)
+    }
+  }
+
   /// The requests in the given states, all if empty, in the order of submission.
   func requests(_ states: [RequestState] = []) -> [RequestRecord] {
     var query = RequestQuery()

@@ -39,6 +39,7 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   /// When, in real time, virtual time last passed, or a run last began or ended.
   var lastMovement = SystemClock.now
   var isStopped = false
+  var isDraining = false
   var clockThread: pthread_t?
   private var lastNumber: UInt64 = 0
 

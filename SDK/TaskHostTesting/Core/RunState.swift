@@ -15,6 +15,10 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   /// Whether its process has died; its threads then stop in their calls of the host.
   var isKilled = false
   var interruptions: [Interruption]
+  /// The assertions that the run has not ended: each with its place in the report, and when it expires.
+  var assertions: [AssertionID: (index: Int, end: Duration)] = [:]
+  /// Whether a drain has asked it to stop.
+  var isDrained = false
 
   var thread: pthread_t?
   /// Whether the handler's thread is awake on the clock and, in Swift, has work.
@@ -70,6 +74,12 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   func moment(of interruption: Interruption) -> Duration? {
     guard case .time(let time) = interruption.moment.kind else { return nil }
     return report.started + time
+  }
+
+  /// When a drain asks it to stop: once it holds no assertion any more. Nil if none does.
+  var drainTime: Duration? {
+    guard core.isDraining, isHandedOut, !isOver, !isDrained, !report.isExpired else { return nil }
+    return assertions.values.map(\.end).max() ?? .zero
   }
 
   /// Removes and returns the interruptions due by then.

@@ -25,6 +25,9 @@ public struct HostCall: OptionSet, Sendable, Hashable {
   /// Raising an event.
   public static let notify = HostCall(rawValue: 128)
 
+  /// Taking or ending an execution assertion. One that fails with `unavailable` looks like a host that is shutting down.
+  public static let assertion = HostCall(rawValue: 128)
+
   /// The calls that need disk space, and fail when there is none.
   public static let writes: HostCall = [.stateSet, .checkpointSet, .submit, .cancel, .notify]
   /// The calls that reach the store.

@@ -16,6 +16,7 @@ extension RunReport: CustomStringConvertible {
     for submission in submissions { lines.append("  submitted: \(submission)") }
     if !cancellations.isEmpty { lines.append("  cancelled: \(cancellations.joined(separator: ", "))") }
     for event in events { lines.append("  raised: \(event)") }
+    for assertion in assertions { lines.append("  assertion: \(assertion)") }
     if !missedInterruptions.isEmpty { lines.append("  never came: \(missedInterruptions.map(\.description).joined(separator: ", "))") }
     let shownLines = 20
     if log.count > shownLines { lines.append("  log: \(log.count - shownLines) lines, then") }

@@ -40,6 +40,8 @@ public struct RunReport: Sendable {
   public internal(set) var cancellations: [String] = []
   /// The events that the run raised, in order.
   public internal(set) var events: [RaisedEvent] = []
+  /// The execution assertions that the run took, in order.
+  public internal(set) var assertions: [RunAssertion] = []
   /// The planned interruptions that had not happened when the run ended. A test that relies on an interruption should expect none here.
   public internal(set) var missedInterruptions: [Interruption] = []
 

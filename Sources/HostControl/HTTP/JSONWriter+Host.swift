@@ -81,6 +81,8 @@ extension JSONWriter {
     member("name", request.name)
     member("reason", request.reason)
     member("state", assertion.state.rawValue)
+    member("identifier", request.run?.identifier.rawValue)
+    member("run", request.run?.run.description)
     member("process_id", request.process)
     member("user_id", request.user.map(Int64.init))
     moment("since", assertion.since)

@@ -21,5 +21,6 @@ final class ScriptedPolicy: LaunchPolicy {
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage { PendingPage() }
   func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
+  func resourceTokens(_ name: String) -> Int { 0 }
   func log(_ line: LogLine) {}
 }

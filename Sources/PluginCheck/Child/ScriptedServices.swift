@@ -106,6 +106,13 @@ final class ScriptedServices: RunServices {
     files.map { _ in .notOpen }
   }
 
+  /// Each is granted. The runtime alone ends it.
+  func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID {
+    AssertionID(sequence: script.withLock { $0.ids.next(at: SystemClock().wallTime) }, origin: 1)
+  }
+
+  func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure) {}
+
   private func countSubmission() -> CallFailure? {
     script.withLock { script in
       script.submissions += 1

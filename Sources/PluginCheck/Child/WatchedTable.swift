@@ -9,6 +9,7 @@ nonisolated(unsafe) private var realRequests = taskhost_requests()
 nonisolated(unsafe) private var realRequests2 = taskhost_requests_2()
 nonisolated(unsafe) private var realTrace = taskhost_trace()
 nonisolated(unsafe) private var realRecords = taskhost_records()
+nonisolated(unsafe) private var realAssertions = taskhost_assertions()
 private let defect = taskhost_status(TASKHOST_EINTERNAL)
 
 /// Records a status and returns it, without changing `last_error`.
@@ -48,16 +49,19 @@ enum WatchedTable {
       let requests = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self),
       let requests2 = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS_2)?.assumingMemoryBound(to: taskhost_requests_2.self),
       let trace = table.pointee.extension?(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self),
-      let records = table.pointee.extension?(TASKHOST_EXTENSION_RECORDS)?.assumingMemoryBound(to: taskhost_records.self)
+      let records = table.pointee.extension?(TASKHOST_EXTENSION_RECORDS)?.assumingMemoryBound(to: taskhost_records.self),
+      let assertions = table.pointee.extension?(TASKHOST_EXTENSION_ASSERTIONS)?.assumingMemoryBound(to: taskhost_assertions.self)
     else { return false }
     (realTable, realRequests, realRequests2) = (table.pointee, requests.pointee, requests2.pointee)
     (realTrace, realRecords) = (trace.pointee, records.pointee)
+    realAssertions = assertions.pointee
     return change(table) { table in
       watchLaunch(&table)
       watchNumbers(&table)
       watchRun(&table)
       watchDurable(&table)
     } && change(requests, watchRequests) && change(requests2, watchRequests2) && change(trace, watchTrace) && change(records, watchRecords)
+      && change(assertions, watchAssertions)
   }
 
   private static func change<Table>(_ shared: UnsafePointer<Table>, _ body: (inout Table) -> Void) -> Bool {
@@ -190,6 +194,14 @@ enum WatchedTable {
     table.progress = { task, completed, total, unit, message in
       noted("progress", task, realRecords.progress?(task, completed, total, unit, message) ?? defect)
     }
+  }
+
+  private static func watchAssertions(_ table: inout taskhost_assertions) {
+    table.begin = { task, request, assertion in noted("begin", task, realAssertions.begin?(task, request, assertion) ?? defect) }
+    table.remaining_ms = { task, assertion in
+      noted("remaining_ms", task, isStale: isStale(task), realAssertions.remaining_ms?(task, assertion) ?? .min)
+    }
+    table.end = { task, assertion in noted("end", task, realAssertions.end?(task, assertion) ?? defect) }
   }
 
   /// Whether the run has expired. This does not count as a call by the plugin.

@@ -30,10 +30,17 @@ final class AssertionKeeper: Sendable {
 
   private let state = Guarded(State())
   private let tell: @Sendable (Assertion) -> Void
+  private let spare: @Sendable (Set<RunID>) -> Void
 
-  /// - Parameter tell: Called when an assertion was taken or has ended, in this order, on any thread. It must return at once, and not call
-  ///   the keeper.
-  init(tell: @escaping @Sendable (Assertion) -> Void) { self.tell = tell }
+  /// Both are called on any thread. They must return at once, and not call the keeper.
+  ///
+  /// - Parameters:
+  ///   - tell: Called when an assertion was taken or has ended, in this order.
+  ///   - spare: Called with the runs that hold assertions when these have changed, before the run that took one goes on.
+  init(tell: @escaping @Sendable (Assertion) -> Void, spare: @escaping @Sendable (Set<RunID>) -> Void) {
+    self.tell = tell
+    self.spare = spare
+  }
 
   /// The assertions that are held, oldest first.
   var all: [Assertion] { state.withLock { $0.table.list(at: SystemClock.now) } }
@@ -54,8 +61,25 @@ final class AssertionKeeper: Sendable {
         throw error
       }
       tell(assertion)
+      if request.run != nil { spare(state.table.holders) }
       _ = taskhost_system_event_set(loop.wake)
       return assertion
+    }
+  }
+
+  /// Gives an assertion of a run back. Refused with `notFound` if the run does not hold it.
+  func giveBack(_ id: AssertionID, by run: RunID) throws(RequestRefusal) {
+    try state.withLock { state throws(RequestRefusal) in
+      guard state.table.isHeld(id, by: run) else { throw RequestRefusal(.notFound, "the run holds no assertion \(id)") }
+      settle([try state.table.giveBack(id)], &state)
+    }
+  }
+
+  /// Ends the assertions of a run that has ended.
+  func end(of run: RunID) {
+    state.withLock { state in
+      guard !state.table.isEmpty else { return }
+      settle(state.table.end(of: run), &state)
     }
   }
 
@@ -107,6 +131,7 @@ final class AssertionKeeper: Sendable {
       }
       tell(assertion)
     }
+    if ended.contains(where: { $0.request.run != nil }) { spare(state.table.holders) }
     guard state.table.isEmpty else { return }
     for continuation in state.waiting { continuation.resume() }
     state.waiting = []

@@ -52,6 +52,13 @@ struct AssertionTable {
   /// Takes an assertion; the request has been checked.
   mutating func begin(_ request: AssertionRequest, at now: MonotonicTime, _ time: WallTime) throws(RequestRefusal) -> Assertion {
     try checkRoom()
+    if let holder = request.run?.identifier {
+      guard held.values.count(where: { $0.assertion.request.run?.identifier == holder }) < Limits.handlerAssertions else {
+        throw RequestRefusal(
+          .limit,
+          "runs of \(holder) hold \(Limits.handlerAssertions) assertions, which is the most: end one, or let one stand for a whole queue")
+      }
+    }
     let id = AssertionID(sequence: generator.next(at: time), origin: origin)
     let assertion = Assertion(id: id, request: request, since: time)
     held[id] = Entry(assertion: assertion, deadline: now + request.length)
@@ -69,6 +76,7 @@ struct AssertionTable {
       switch before.state {
       case .expired: "expired after \(length)"
       case .holderEnded: "ended with its process \(before.request.process ?? 0)"
+      case .runEnded: "ended with its run"
       case .overruled: "was overruled: the host was forced to end"
       case .givenBack, .held: "was given back already"
       }
@@ -84,6 +92,17 @@ struct AssertionTable {
     if order.count > Self.remembered, let oldest = order.popFirst() { ended[oldest] = nil }
     return assertion
   }
+
+  /// Ends the assertions that a run took.
+  mutating func end(of run: RunID) -> [Assertion] {
+    held.filter { $0.value.assertion.request.run?.run == run }.keys.sorted().compactMap { end($0, as: .runEnded) }
+  }
+
+  /// Whether a run holds the assertion.
+  func isHeld(_ id: AssertionID, by run: RunID) -> Bool { held[id]?.assertion.request.run?.run == run }
+
+  /// The runs that hold assertions.
+  var holders: Set<RunID> { Set(held.values.compactMap { $0.assertion.request.run?.run }) }
 
   /// Undoes ``begin(_:at:_:)``: nobody has heard of the assertion.
   mutating func forget(_ id: AssertionID) { held[id] = nil }

@@ -119,6 +119,8 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     /// A plugin launched in the host reaches everything that the host does.
     func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
 
+    func resourceTokens(_ name: String) -> Int { registry.configuration.resources[name] ?? 0 }
+
     func log(_ line: LogLine) {
       registry.log.log(
         level: Logger.Level(line.level), "\(line.message)",

@@ -72,6 +72,7 @@ public struct PluginTrial: Sendable {
     func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
     func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage { PendingPage() }
     func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
+    func resourceTokens(_ name: String) -> Int { 0 }
     func log(_ line: LogLine) {}
   }
 

@@ -1,6 +1,7 @@
 /// An execution assertion: its holder asks the host not to end in the middle of something. While it is held, a drain waits for it.
 ///
-/// It is not tied to a request or a run: one assertion can stand for a whole queue of work. Assertions live in memory and end with the host.
+/// One assertion can stand for a whole queue of work. It ends at the latest with the process or the run that it was taken for, if it was
+/// taken for one. Assertions live in memory and end with the host.
 ///
 /// - Source: `beginBackgroundTask` of iOS, which is bounded too; the inhibitors of systemd-logind.
 public struct Assertion: Sendable, Hashable {
@@ -14,6 +15,8 @@ public struct Assertion: Sendable, Hashable {
     case expired
     /// The process that it stands for has ended.
     case holderEnded = "holder_ended"
+    /// The run that took it has ended.
+    case runEnded = "run_ended"
     /// An operator forced the host to end without waiting for it.
     case overruled
   }

@@ -10,6 +10,8 @@ public struct AssertionRequest: Sendable, Hashable {
   public var process: Int32?
   /// The user who asked for it, as the kernel says; nil if unknown.
   public var user: UInt32?
+  /// The run that took it: it ends with that run. Nil: it was not taken by a plugin.
+  public var run: RunReference?
 
   /// Creates a request. Check it with ``check()``.
   public init(

@@ -13,6 +13,8 @@ public protocol LaunchPolicy: Sendable {
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage
   /// The plugin's entitlement to an absolute path.
   func entitlement(to path: String) -> PathEntitlement
+  /// How many tokens of a named resource the host has; 0 if the configuration does not name it.
+  func resourceTokens(_ name: String) throws(CallFailure) -> Int
   /// Takes a log line from the launching plugin.
   func log(_ line: LogLine)
 }

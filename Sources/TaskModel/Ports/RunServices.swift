@@ -36,4 +36,8 @@ public protocol RunServices: Sendable {
   /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin must
   /// be entitled to it.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]
+  /// Takes an execution assertion for the run. The host ends it at its time, and with the run. Its holder is the run, whatever it says.
+  func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID
+  /// Gives back an execution assertion of the run. Throws `notFound` if the run does not hold it.
+  func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure)
 }

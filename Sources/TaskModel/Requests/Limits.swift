@@ -68,6 +68,8 @@ public enum Limits {
   public static let pendingVisited = 1000
   /// Execution assertions that are held at once.
   public static let assertions = 1000
+  /// Execution assertions that the runs of one handler hold at once.
+  public static let handlerAssertions = 32
   /// Bytes of an assertion's name.
   public static let assertionNameBytes = 256
   /// Bytes of an assertion's reason.

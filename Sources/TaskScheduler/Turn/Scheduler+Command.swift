@@ -10,6 +10,8 @@ extension Scheduler {
     /// Expire the identifier's live runs as if their budget were spent.
     case expire(TaskIdentifier, (Result<[RunID], RequestRefusal>) -> Void)
     case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
+    /// The runs that hold execution assertions now.
+    case spare(Set<RunID>)
     case force
   }
 

@@ -174,12 +174,16 @@ extension Scheduler {
   /// Turns ``Notice/event(_:)`` on or off.
   public func observeEvents(_ isObserved: Bool) { inspect { core, _ in core.isObserved = isObserved } }
 
-  /// Begins no more runs. Live runs may continue for `timeout`; then they expire with `draining`.
+  /// Begins no more runs. Live runs may continue for `timeout`; then they expire with `draining`, those in ``spare(_:)`` once they are not in
+  /// it any more.
   ///
   /// - Parameter completion: Called once, when no run is live or the scheduler stops.
   public func drain(timeout: Duration, completion: @escaping @Sendable () -> Void) {
     send(.drain(deadline: clock.monotonicTime + timeout, drained: completion))
   }
+
+  /// A drain does not expire these runs, which hold execution assertions: all of them, each time.
+  public func spare(_ runs: Set<RunID>) { send(.spare(runs)) }
 
   /// Stops the live runs by force; for use while draining.
   public func force() { send(.force) }

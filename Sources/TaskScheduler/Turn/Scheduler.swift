@@ -154,7 +154,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     case .inspect(let body): afterwards.locked { body(engine.core, clock.wallTime) }
     case .expire(_, let completion): completion(.success([]))
     case .drain(_, let completion): completion()
-    case .input, .force, .conditions: break
+    case .input, .force, .conditions, .spare: break
     }
   }
 

@@ -8,7 +8,7 @@ extension SchedulerThread {
     guard core.isDraining else { return }
     if let deadline = drainDeadline, clock.monotonicTime >= deadline {
       drainDeadline = nil
-      for run in core.live.keys { launcher.expire(run, reason: .draining) }
+      expireForDrain(core.live.keys)
     }
     guard
       (core.live.isEmpty && core.claims.isEmpty && engine.unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded)
@@ -17,6 +17,11 @@ extension SchedulerThread {
     for completion in drained { completion() }
     drained.removeAll()
     drainDeadline = nil
+  }
+
+  /// Asks live runs to stop because the drain's time is over, but not those that hold assertions: each of these is asked once it holds none.
+  func expireForDrain(_ runs: some Sequence<RunID>) {
+    for run in runs where !spared.contains(run) { launcher.expire(run, reason: .draining) }
   }
 
   /// Whether the drain waits only for the store. If the host process exits now, the next one finds those runs lost.

@@ -17,7 +17,10 @@ final class SchedulerThread {
   var retryAt: MonotonicTime?
   private var retryDelay = firstRetry
   private static let firstRetry = Duration.seconds(1)
+  /// When a drain expires the live runs; nil once it has, and while the host does not drain.
   var drainDeadline: MonotonicTime?
+  /// The runs that hold execution assertions: a drain expires them only when they hold none any more.
+  var spared: Set<RunID> = []
   /// Claimed runs that wait for their time, latest first; of those with the same time, the worst rank first.
   private var held: [HeldRun] = []
   /// Until when no further held runs are given to their threads early.
@@ -91,6 +94,10 @@ final class SchedulerThread {
         drained.append(completion)
         // Try a failed store again at once.
         if retryAt != nil { retryAt = clock.monotonicTime }
+      case .spare(let runs):
+        let released = spared.subtracting(runs)
+        spared = runs
+        if core.isDraining, drainDeadline == nil { expireForDrain(released.filter { core.live[$0] != nil }) }
       case .force:
         drainDeadline = nil
         core.isForced = true
@@ -143,7 +150,7 @@ final class SchedulerThread {
     if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
     for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
     // These runs began although the drain's time is over: they were asked back too late.
-    if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
+    if core.isDraining, drainDeadline == nil { expireForDrain(turn.begun.map(\.entry.run)) }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
       answer()

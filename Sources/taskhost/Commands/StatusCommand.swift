@@ -63,13 +63,19 @@ struct StatusCommand: AsyncParsableCommand {
 
   /// Who asks the host not to end now.
   static func assertions(_ held: [AssertionAnswer], now: Int64) -> TextTable {
-    var table = TextTable("HELD BY", "SINCE", "FOR AT MOST", "PROCESS", "USER", "REASON")
+    var table = TextTable("HELD BY", "SINCE", "FOR AT MOST", "HOLDER", "USER", "REASON")
     for assertion in held {
       table.add(
         assertion.name, MomentText.relative(assertion.sinceUnixMs, now: now), DurationText.format(milliseconds: assertion.remainingMs),
-        assertion.processId.map { "\($0)" } ?? "-", assertion.userId.map { "\($0)" } ?? "-", assertion.reason ?? "")
+        holder(of: assertion), assertion.userId.map { "\($0)" } ?? "-", assertion.reason ?? "")
     }
     return table
+  }
+
+  /// The plugin and the run that took it, or the process that it stands for.
+  private static func holder(of assertion: AssertionAnswer) -> String {
+    if let identifier = assertion.identifier { return "\(identifier) run \(assertion.run ?? "-")" }
+    return assertion.processId.map { "process \($0)" } ?? "-"
   }
 
   static func table(_ tasks: [ScheduleAnswer], now: Int64) -> TextTable {

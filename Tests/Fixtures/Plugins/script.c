@@ -5,6 +5,7 @@
  *   result-until N R        result R while the attempt is below N
  *   message TEXT, log LEVEL TEXT, output TEXT, echo, retry-after MS, progress COMPLETED TOTAL
  *   work ATTEMPTED COMPLETED FAILED IN OUT, progress-with COMPLETED TOTAL UNIT MESSAGE
+ *   assert NAME MS          takes an execution assertion; assert-end ends the last one
  *   gate FIFO               opens the FIFO for reading and waits until its other end is closed; heeds no expiration
  *   sleep MS                the host's sleep
  *   on-expire               sets an expiration handler
@@ -65,6 +66,7 @@ static const taskhost_api *api;
 static const taskhost_records *records;
 static const taskhost_requests_2 *requests;
 static const taskhost_trace *traces;
+static const taskhost_assertions *assertions;
 static taskhost_launch launch_handle;
 static taskhost_registration registration;
 
@@ -80,6 +82,7 @@ typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   int expired;
+  taskhost_assertion assertion;
 } run;
 
 static void fact(run *self, const char *name, const char *format, ...) {
@@ -223,6 +226,11 @@ static void step(run *self, char *text) {
     if (records) status = records->progress(task, strtoull(first, NULL, 10), total, unit, message);
     fact(self, "progress_with", "%d", status);
   }
+  else if (IS("assert")) {
+    const taskhost_assertion_request request = {.struct_size = sizeof request, .name = first, .for_ms = strtoull(all_rest, NULL, 10)};
+    fact(self, "assert", "%d", assertions ? assertions->begin(task, &request, &self->assertion) : TASKHOST_EUNSUPPORTED);
+  }
+  else if (IS("assert-end")) fact(self, "assert_end", "%d", assertions ? assertions->end(task, self->assertion) : TASKHOST_EUNSUPPORTED);
   else if (IS("gate")) pass_gate(first);
   else if (IS("sleep")) fact(self, "sleep", "%d", api->sleep(task, (uint64_t)number));
   else if (IS("on-expire")) fact(self, "on_expire", "%d", api->set_expiration_handler(task, expired, self));
@@ -400,6 +408,7 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table
   records = api->extension(TASKHOST_EXTENSION_RECORDS);
   requests = api->extension(TASKHOST_EXTENSION_REQUESTS_2);
   traces = api->extension(TASKHOST_EXTENSION_TRACE);
+  assertions = api->extension(TASKHOST_EXTENSION_ASSERTIONS);
   launch_handle = launch;
 #ifdef LAUNCH_MS
   poll(NULL, 0, LAUNCH_MS);

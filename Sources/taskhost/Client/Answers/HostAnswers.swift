@@ -12,6 +12,8 @@ struct AssertionAnswer: Decodable {
   let id: String
   let name: String
   let reason: String?
+  let identifier: String?
+  let run: String?
   let processId: Int64?
   let userId: Int64?
   let sinceUnixMs: Int64

@@ -1,5 +1,5 @@
 /* Asks with an old handle, WHAT is 1 is_expired, 2 grace_ms, 3 stop_reason, 4 the extension for requests, 5 the launch's handle,
- * 6 the extension for records, 7 the second one for requests. */
+ * 6 the extension for records, 7 the second one for requests, 8 the extension for assertions. */
 #define OWN_LAUNCH
 #include "check_fixture.h"
 
@@ -31,6 +31,9 @@ static taskhost_result handle(taskhost_task task, void *context) {
 #elif WHAT == 7
   const taskhost_requests_2 *requests = host->extension(TASKHOST_EXTENSION_REQUESTS_2);
   if (requests != NULL) (void)requests->notify_event(kept, "org.example.fixture", NULL, 0, NULL);
+#elif WHAT == 8
+  const taskhost_assertions *assertions = host->extension(TASKHOST_EXTENSION_ASSERTIONS);
+  if (assertions != NULL) (void)assertions->end(kept, 1);
 #elif !defined(WELL_BEHAVED)
   (void)host->configuration(kept_launch);
 #endif
