@@ -46,6 +46,24 @@ struct RunTests {
     #expect(record.message == nil)
   }
 
+  @Test(
+    "end as a fetch: new data, nothing new, failed",
+    arguments: [
+      (UIBackgroundFetchResult.newData, TASKHOST_SUCCESS), (.noData, TASKHOST_NOOP), (.failed, TASKHOST_RETRY),
+    ])
+  func fetch(_ result: UIBackgroundFetchResult, _ recorded: Int) async throws {
+    let host = FakeHost()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { $0.setTaskCompleted(result) }
+      scheduler.register(forTaskWithIdentifier: "b", using: nil) { task in
+        let done = task.fetchCompletionHandler
+        done(result)
+        done(.newData)
+      }
+    }
+    for identifier in ["a", "b"] { #expect(await (try host.start(identifier)).end().result == recorded) }
+  }
+
   @Test("without a payload of this module's are what the author said")
   func hinted() async throws {
     let classes = Box<[String]>([])

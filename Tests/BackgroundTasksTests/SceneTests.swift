@@ -26,6 +26,33 @@ struct SceneTests {
     #expect(served.value == ["b", "a"])
   }
 
+  /// As in SwiftUI.
+  private struct FeedApp: App {
+    struct ContentView {
+      init() { Issue.record("a plugin opens no window") }
+    }
+
+    struct Inner: BackgroundTasks.Scene {
+      var body: some BackgroundTasks.Scene { WindowGroup { ContentView() }.backgroundTask(.appRefresh("inner")) {} }
+    }
+
+    var body: some BackgroundTasks.Scene {
+      WindowGroup { ContentView() }
+        .backgroundTask(.appRefresh("first")) {}
+        .backgroundTask(.appRefresh("second")) {}
+      Inner()
+    }
+  }
+
+  @Test("an app's scenes register their tasks, nested ones too")
+  func app() async throws {
+    let host = FakeHost()
+    #expect(host.launch(FeedApp.self) == TASKHOST_OK)
+    #expect(host.registered.map(\.identifier) == ["first", "second", "inner"])
+    #expect(host.registered.allSatisfy { $0.kind == TASKHOST_REFRESH })
+    #expect(await (try host.start("inner")).end().result == TASKHOST_SUCCESS)
+  }
+
   @Test("running out of time is cancellation of the action and its children, and a retry")
   func cancelled() async throws {
     let host = FakeHost()

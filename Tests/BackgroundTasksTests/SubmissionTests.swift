@@ -358,4 +358,16 @@ struct SubmissionTests {
       #expect(self.code { try scheduler.submit(request) } == .notPermitted)
     }
   }
+
+  @Test("that requires a graphics processor takes a token of the resource that the operator has named gpu")
+  func graphicsProcessor() async throws {
+    let host = FakeHost(graphicsProcessors: 2)
+    try await inRun(of: host, hints: ["b": .continued]) { scheduler in
+      #expect(scheduler.core.supportedResources == .gpu)
+      let request = BGContinuedProcessingTaskRequest(identifier: "b", title: "", subtitle: "")
+      request.requiredResources = .gpu
+      try scheduler.submit(request)
+    }
+    #expect(host.pending.map(\.resources) == [["gpu": 1]])
+  }
 }

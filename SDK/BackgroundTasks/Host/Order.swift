@@ -8,6 +8,8 @@ struct Order: Sendable {
   let conditions: UInt32
   /// Milliseconds since 1970; 0: at once, ``paced``: at the host's pace.
   let earliestBegin: Int64
+  /// How many tokens the run takes of the operator's resources.
+  var resources: [String: Int] = [:]
 
   /// The identifier as it was submitted.
   var identifier: String { record.identifier ?? hostIdentifier }
@@ -16,11 +18,13 @@ struct Order: Sendable {
   var withoutConditions: Order {
     var record = record
     record.ignoredConditions = conditions
-    return Order(hostIdentifier: hostIdentifier, record: record, conditions: 0, earliestBegin: earliestBegin)
+    return Order(hostIdentifier: hostIdentifier, record: record, conditions: 0, earliestBegin: earliestBegin, resources: resources)
   }
 
   /// The same request for a host without a pace: at once.
-  var withoutPace: Order { Order(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: 0) }
+  var withoutPace: Order {
+    Order(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: 0, resources: resources)
+  }
 
   var pending: ListedRequest {
     ListedRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)
@@ -30,7 +34,8 @@ struct Order: Sendable {
   ///
   /// - Throws: `EncodingError`, ``TaskHostError`` for an identifier with a NUL byte.
   func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws -> Result {
-    let request = TaskRequest(identifier: hostIdentifier, payload: try record.payload(), conditions: Conditions(rawValue: conditions))
+    var request = TaskRequest(identifier: hostIdentifier, payload: try record.payload(), conditions: Conditions(rawValue: conditions))
+    request.resources = resources
     return try request.withCValue(earliestBegin: earliestBegin, body)
   }
 

@@ -15,6 +15,18 @@ extension HostFunctions {
   }
 }
 
+extension HostFunctions {
+  /// How many tokens the host has of a resource; 0 if it does not say.
+  func tokens(of resource: String, _ launch: taskhost_launch) -> UInt64 {
+    guard let table = api.pointee.extension(TASKHOST_EXTENSION_RESOURCES)?.assumingMemoryBound(to: taskhost_resources.self),
+      table.pointee.struct_size >= 16
+    else { return 0 }
+    var tokens: UInt64 = 0
+    let status = resource.withCString { table.pointee.launch_tokens(launch, $0, &tokens) }
+    return status == taskhost_status(TASKHOST_OK) ? tokens : 0
+  }
+}
+
 extension TaskHostError {
   init(_ status: Int, _ message: String) { self.init(status: taskhost_status(status), message: message) }
 

@@ -4,24 +4,24 @@ import TaskHostSDK
 /// A live run, whose requests are durable when the call returns. Usable from any thread; once the run is over, it makes no calls and
 /// refuses requests as the host does for a stale run.
 struct RunChannel: RequestChannel, Sendable {
+  let gated: GatedRun
   /// For calls on the run's own thread; from others it is valid only within ``call(_:)``.
-  let run: RunHandle
-  private let gate = CallGate()
+  var run: RunHandle { gated.run }
   private var host: HostFunctions { run.table }
   private var task: taskhost_task { run.task }
 
-  init(_ run: RunHandle) { self.run = run }
+  init(_ run: RunHandle) { gated = GatedRun(run) }
 
   /// Calls `body`, unless the run is over.
   ///
   /// - Returns: What `body` returns; `nil` if the run is over.
-  func call<Result>(_ body: (RunHandle) throws -> Result) rethrows -> Result? { try gate.pass { try body(run) } }
+  @discardableResult func call<Result>(_ body: (RunHandle) throws -> Result) rethrows -> Result? { try gated.call(body) }
 
   /// Ends the run. The handle is not used after this returns.
-  func close() { gate.close() }
+  func close() { gated.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
-    guard let result = try gate.pass(body) else { throw TaskHostError(TASKHOST_ESTALE, "the run is over") }
+    guard let result = try gated.call({ _ in try body() }) else { throw TaskHostError(TASKHOST_ESTALE, "the run is over") }
     return result
   }
 
@@ -39,9 +39,7 @@ struct RunChannel: RequestChannel, Sendable {
   func submit(_ order: Order, atOnce: Bool) throws { try request { try submitNow(order, atOnce) } }
 
   /// - Returns: Whether the host accepted the line; `nil` if the run is over.
-  func log(_ level: Logger.Level, _ text: String) -> Bool? {
-    gate.pass { CStrings.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK) }
-  }
+  func log(_ level: Logger.Level, _ text: String) -> Bool? { gated.log(level, text) }
 
   private func list() throws -> [ListedRequest] {
     let table = try host.requests()

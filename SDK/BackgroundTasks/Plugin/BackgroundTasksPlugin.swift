@@ -54,7 +54,7 @@ public enum BackgroundTasksPlugin {
   public static func launch<App: PluginApp>(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ app: App.Type
   ) -> taskhost_status {
-    BGTaskScheduler.shared.core.launch(api, launch, app.init().body)
+    BGTaskScheduler.shared.core.launch(api, launch, app.init().body.actions)
   }
 
   /// Calls `body` on the calling thread, while the plugin launches.
@@ -62,10 +62,10 @@ public enum BackgroundTasksPlugin {
   /// Off the main queue, this is the host's launch thread. Waiting for the main queue could last forever: a worker serves it only after the
   /// launch, thread isolation perhaps never. No other code of the plugin runs before the launch returns, so `body` has the main actor to
   /// itself.
-  static func callOnMainActor(_ body: @MainActor () -> Void) {
+  static func callOnMainActor<Result: Sendable>(_ body: @MainActor () -> Result) -> Result {
     if MainQueue.isCurrent { return MainActor.assumeIsolated(body) }
-    withoutActuallyEscaping(body) { body in
-      unsafeBitCast(body, to: (() -> Void).self)()
+    return withoutActuallyEscaping(body) { body in
+      unsafeBitCast(body, to: (() -> Result).self)()
     }
   }
 
@@ -76,12 +76,12 @@ public enum BackgroundTasksPlugin {
 extension SchedulerCore {
   /// Launches with a scene's actions as the handlers.
   func launch(
-    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ scene: @autoclosure () -> PluginScene
+    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ actions: [SceneAction], _ didFinishLaunching: () -> Void = {}
   ) -> taskhost_status {
-    let actions = scene().actions
     let hints = Dictionary(actions.map { ($0.identifier, BackgroundTasksPlugin.Kind.refresh) }, uniquingKeysWith: { first, _ in first })
     return self.launch(api, launch, hints: hints) {
       for (identifier, action) in actions { _ = register(identifier, LaunchHandler(identifier, action: action)) }
+      didFinishLaunching()
     }
   }
 }

@@ -1,6 +1,6 @@
 /// What wakes a plugin, like the scene of a SwiftUI app.
 public struct PluginScene: Sendable {
-  private(set) var actions: [(identifier: String, action: @Sendable () async -> Void)] = []
+  private(set) var actions: [SceneAction] = []
 
   /// Creates a scene that nothing wakes yet.
   public init() {}

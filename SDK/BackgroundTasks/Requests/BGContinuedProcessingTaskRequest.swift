@@ -82,7 +82,8 @@ extension BGContinuedProcessingTaskRequest {
     /// No special resources.
     public static let `default`: Resources = []
 
-    /// A graphics processor, which no host offers: ``BGTaskScheduler/supportedResources`` is empty.
+    /// A graphics processor: a token of the operator's resource `gpu`, which the run takes. ``BGTaskScheduler/supportedResources`` says
+    /// whether there is one.
     public static let gpu = Resources(rawValue: 1)
   }
 }

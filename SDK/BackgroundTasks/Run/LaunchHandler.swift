@@ -1,4 +1,5 @@
 import Dispatch
+import TaskHostSDK
 
 /// A launch handler and where it is called.
 struct LaunchHandler: Sendable {
@@ -35,7 +36,7 @@ struct LaunchHandler: Sendable {
   func start(_ task: BGTask, _ run: TaskRun) {
     Task(executorPreference: executor) {
       guard run.begin() else { return }
-      await body(task)
+      await CurrentRun.$own.withValue(run.channel.gated) { await body(task) }
       run.returned()
     }
   }

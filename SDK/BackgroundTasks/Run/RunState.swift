@@ -11,6 +11,8 @@ struct RunState {
   private(set) var handler = Handler.waiting
   /// `nil` until the task is completed.
   private(set) var success: Bool?
+  /// Whether it was completed because there was nothing to do.
+  private(set) var isNoop = false
   /// Why the run must end; `nil` while it need not.
   private(set) var cause: ExpirationCause?
   /// Whether expiration completed the task, because no handler was set.
@@ -38,9 +40,10 @@ struct RunState {
   mutating func returned() { handler = .returned }
 
   /// - Returns: False if the task was completed before; the first completion counts.
-  mutating func complete(success: Bool) -> Bool {
+  mutating func complete(success: Bool, isNoop: Bool = false) -> Bool {
     guard self.success == nil else { return false }
     self.success = success
+    self.isNoop = success && isNoop
     expiration = nil
     if !success { message = "the app completed it with success: false" }
     return true

@@ -44,7 +44,7 @@ final class TaskRun: Sendable {
     if let message = end.message { setMessage(message) }
     if case .host = end.cause { core.runs.keepForSubmissions(channel) }
     channel.close()
-    if end.success == true { return taskhost_result(TASKHOST_SUCCESS) }
+    if end.success == true { return taskhost_result(end.isNoop ? TASKHOST_NOOP : TASKHOST_SUCCESS) }
     // A person started the run and sees it end: after taking too long, it must not start again unnoticed.
     return taskhost_result(type == .continued && end.cause?.isOvertime == true ? TASKHOST_FAILURE : TASKHOST_RETRY)
   }
@@ -81,8 +81,8 @@ final class TaskRun: Sendable {
 
   func returned() { change { $0.returned() } }
 
-  func complete(success: Bool) {
-    let (isFirst, hasExpired) = change { ($0.complete(success: success), $0.wasCompletedByExpiry) }
+  func complete(success: Bool, isNoop: Bool = false) {
+    let (isFirst, hasExpired) = change { ($0.complete(success: success, isNoop: isNoop), $0.wasCompletedByExpiry) }
     guard !isFirst else { return }
     log(
       .warning,

@@ -17,8 +17,9 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
   /// The scheduler of this plugin.
   open class var shared: BGTaskScheduler { one }
 
-  /// The resources that a ``BGContinuedProcessingTaskRequest`` may ask for: none.
-  open class var supportedResources: BGContinuedProcessingTaskRequest.Resources { [] }
+  /// The resources that a ``BGContinuedProcessingTaskRequest`` may ask for: `gpu` if the host's configuration names a resource `gpu`. Known
+  /// from the launch on.
+  open class var supportedResources: BGContinuedProcessingTaskRequest.Resources { shared.core.supportedResources }
 
   /// Registers the handler for all runs of a task identifier.
   ///

@@ -98,16 +98,16 @@ extension SchedulerCore {
     guard let target = registry.target(for: identifier), registry.handler(for: identifier) != nil else {
       throw BGTaskScheduler.Error(.notPermitted, "no launch handler is registered for \(identifier)")
     }
-    if let continued = request as? BGContinuedProcessingTaskRequest,
-      !BGTaskScheduler.supportedResources.isSuperset(of: continued.requiredResources)
-    {
-      throw BGTaskScheduler.Error(.notPermitted, "\(identifier) requires resources that no host offers: see supportedResources")
+    let resources = (request as? BGContinuedProcessingTaskRequest)?.requiredResources ?? []
+    guard supportedResources.isSuperset(of: resources) else {
+      throw BGTaskScheduler.Error(.notPermitted, "\(identifier) requires resources that the host does not offer: see supportedResources")
     }
     var record = request.record
     if target.isWildcard { record.identifier = identifier }
     // Work that a person started begins at once.
     let begin = request.type == .continued ? 0 : Order.milliseconds(request.earliestBeginDate)
-    let order = Order(hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: begin)
+    var order = Order(hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: begin)
+    if resources.contains(.gpu) { order.resources = [Self.gpu: 1] }
     return (order, target)
   }
 

@@ -21,7 +21,7 @@ extension SchedulerCore {
     let type = type(of: identifier, record, target, handle)
     let budget = type == .refresh && target.kind != type.hostKind ? timing.refresh : nil
     let run = TaskRun(self, RunChannel(handle), identifier: identifier, hostIdentifier: hostIdentifier, type: type)
-    return runs.including(run) { run.serve(handler, record, budget: budget) }
+    return CurrentRun.including(run.channel.gated) { runs.including(run) { run.serve(handler, record, budget: budget) } }
   }
 
   /// The wildcard's handler, for a run that an operator started under the host's identifier.

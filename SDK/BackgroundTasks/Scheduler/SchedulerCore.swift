@@ -20,7 +20,11 @@ final class SchedulerCore: Sendable {
     /// Identifiers that the log has mentioned because their requests could not reach the host.
     var saidUnavailable: Set<String> = []
     var dataDirectory: String?
+    var supportedResources: BGContinuedProcessingTaskRequest.Resources = []
   }
+
+  /// The operator's name for graphics processors.
+  static let gpu = "gpu"
 
   let timing: Timing
   let runs = LiveRuns()
@@ -46,7 +50,9 @@ final class SchedulerCore: Sendable {
     let host: HostFunctions
     do { host = try HostFunctions(api) } catch { return error.status }
     let channel = LaunchChannel(host, launch)
+    let resources: BGContinuedProcessingTaskRequest.Resources = host.tokens(of: Self.gpu, launch) > 0 ? .gpu : []
     state.withLock { state in
+      state.supportedResources = resources
       state.host = host
       state.launch = channel
       state.registry = Registry(hints: hints)
@@ -63,6 +69,9 @@ final class SchedulerCore: Sendable {
     channel.close()
     return taskhost_status(TASKHOST_OK)
   }
+
+  /// The resources that a request may require.
+  var supportedResources: BGContinuedProcessingTaskRequest.Resources { state.withLock { $0.supportedResources } }
 
   /// Registers a handler.
   ///
@@ -121,6 +130,7 @@ final class SchedulerCore: Sendable {
     try launch.host.check(
       launch.host.register(identifier, target.kind, entry, maxConcurrentRuns: target.maxConcurrentRuns, in: launch.launch))
     let directory = launch.host.api.pointee.data_directory(launch.launch).map { String(cString: $0) }
+    if let directory { PluginPlace.note(dataDirectory: directory) }
     state.withLock { state in
       state.registry.add(target)
       state.dataDirectory = directory ?? state.dataDirectory

@@ -34,6 +34,30 @@ open class BGTask: NSObject, @unchecked Sendable {
   open func setTaskCompleted(success: Bool) {
     run.complete(success: success)
   }
+
+  /// Completes the task as a fetch, which iOS does not offer. Otherwise like ``setTaskCompleted(success:)``.
+  ///
+  /// - Parameter result: New data: the run is recorded as a success. No data: as one that had nothing to do. Failed: it is retried.
+  open func setTaskCompleted(_ result: UIBackgroundFetchResult) {
+    run.complete(success: result != .failed, isNoop: result == .noData)
+  }
+
+  /// Completes the task as ``setTaskCompleted(_:)`` does: what a handler of push notifications for iOS calls when its fetch has ended.
+  ///
+  /// ```swift
+  /// appDelegate.didReceiveRemoteNotification(userInfo, fetchCompletionHandler: task.fetchCompletionHandler)
+  /// ```
+  public var fetchCompletionHandler: @Sendable (UIBackgroundFetchResult) -> Void { { [self] in setTaskCompleted($0) } }
+}
+
+/// What came of a fetch, with the names and numbers of UIKit.
+public enum UIBackgroundFetchResult: UInt, Sendable {
+  /// There was new data.
+  case newData = 0
+  /// There was nothing new.
+  case noData = 1
+  /// It failed.
+  case failed = 2
 }
 
 /// A short run that brings the app's data up to date: 30 s.

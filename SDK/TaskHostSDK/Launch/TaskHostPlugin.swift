@@ -84,6 +84,7 @@ public enum TaskHostPlugin {
     guard let directory = table.api.pointee.data_directory(launch) else {
       throw Refusal(reason: "the host passed no data directory")
     }
+    PluginPlace.note(dataDirectory: String(cString: directory))
     do {
       return try T(LaunchContext(settings: settings, dataDirectory: String(cString: directory), table: table, launch: launch))
     } catch {

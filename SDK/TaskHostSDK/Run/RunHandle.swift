@@ -28,6 +28,9 @@ package struct RunHandle: Sendable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length))
   }
 
+  /// The task identifier; empty once the run is over.
+  package var identifier: String { functions.pointee.identifier(task).map { String(cString: $0) } ?? "" }
+
   /// Does nothing once the run is over.
   package func setMessage(_ text: String) {
     _ = CStrings.printable(text).withCString { functions.pointee.set_message(task, $0) }

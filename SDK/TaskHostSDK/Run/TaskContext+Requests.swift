@@ -28,7 +28,7 @@ extension TaskContext {
   ///
   /// - Throws: ``TaskHostError`` with the code `limit`, `unavailable` or `stale`.
   public func conditions() throws -> [ConditionReading] {
-    try ConditionReading.all(json: try one(RequestsTable(run.table).conditions(run.task)))
+    try run.conditions()
   }
 
   /// Lists the last runs that have ended and are still on record, newest first.
@@ -70,8 +70,20 @@ extension TaskContext {
     try RequestsTable(run.table).update(id, with: request, run.task)
   }
 
-  private func one(_ texts: [[UInt8]]) throws(TaskHostError) -> [UInt8] {
-    guard let text = texts.first else { throw RequestsTable.noAnswer }
+  private func one(_ texts: [[UInt8]]) throws(TaskHostError) -> [UInt8] { try RequestsTable.one(texts) }
+}
+
+extension RunHandle {
+  /// The conditions of the machine: see ``TaskContext/conditions()``.
+  package func conditions() throws -> [ConditionReading] {
+    try ConditionReading.all(json: try RequestsTable.one(RequestsTable(table).conditions(task)))
+  }
+}
+
+extension RequestsTable {
+  /// The only text of an answer.
+  static func one(_ texts: [[UInt8]]) throws(TaskHostError) -> [UInt8] {
+    guard let text = texts.first else { throw noAnswer }
     return text
   }
 }

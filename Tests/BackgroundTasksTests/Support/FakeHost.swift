@@ -12,6 +12,8 @@ final class FakeHost: @unchecked Sendable {
   let api: UnsafePointer<taskhost_api>
   /// The app's scheduler, apart from those of other tests.
   let scheduler: BGTaskScheduler
+  /// The tokens of the operator's resource `gpu`.
+  let graphicsProcessors: UInt64
 
   private let lock = NSLock()
   private var registrations: [Registered] = []
@@ -36,7 +38,11 @@ final class FakeHost: @unchecked Sendable {
   }
 
   /// - Parameter timing: The scheduler's times; by default completed runs stay for no successor.
-  init(timing: Timing = Timing(successor: .zero, launchQuiet: .zero), change: (inout taskhost_api) -> Void = { _ in }) {
+  init(
+    timing: Timing = Timing(successor: .zero, launchQuiet: .zero), graphicsProcessors: UInt64 = 0,
+    change: (inout taskhost_api) -> Void = { _ in }
+  ) {
+    self.graphicsProcessors = graphicsProcessors
     let table = UnsafeMutablePointer<taskhost_api>.allocate(capacity: 1)
     table.initialize(to: FakeTable.make())
     change(&table.pointee)
@@ -54,7 +60,13 @@ final class FakeHost: @unchecked Sendable {
 
   /// Launches a scene.
   @discardableResult
-  func launch(_ scene: PluginScene) -> Int { launch { scheduler.core.launch(api, $0, scene) } }
+  func launch(_ scene: PluginScene) -> Int { launch { scheduler.core.launch(api, $0, scene.actions) } }
+
+  /// Launches an app.
+  @discardableResult
+  func launch<A: App & SendableMetatype>(_ app: A.Type) -> Int {
+    launch { scheduler.core.launch(api, $0, BackgroundTasksPlugin.callOnMainActor { app.init().body.allActions }) }
+  }
 
   private func launch(_ call: (taskhost_launch) -> taskhost_status) -> Int {
     let handle = FakeTable.newHandle()

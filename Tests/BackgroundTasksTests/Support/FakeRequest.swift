@@ -9,6 +9,7 @@ struct FakeRequest: Equatable, Sendable {
   let conditions: Int
   let earliestBegin: Int64
   let onConflict: Int
+  let resources: [String: UInt64]
 
   init(id: String, identifier: String, payload: String) {
     self.id = id
@@ -17,6 +18,7 @@ struct FakeRequest: Equatable, Sendable {
     conditions = 0
     earliestBegin = 0
     onConflict = 0
+    resources = [:]
   }
 
   init(id: String, _ request: taskhost_request) {
@@ -26,6 +28,8 @@ struct FakeRequest: Equatable, Sendable {
     conditions = Int(request.conditions)
     earliestBegin = request.earliest_begin_unix_ms
     onConflict = Int(request.on_conflict)
+    let named = UnsafeBufferPointer(start: request.resources, count: Int(request.resources_count))
+    resources = Dictionary(named.map { (FakeTable.text($0.name), $0.tokens) }) { first, _ in first }
   }
 
   var text: String { String(decoding: payload, as: UTF8.self) }

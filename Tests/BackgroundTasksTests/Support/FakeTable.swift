@@ -23,7 +23,13 @@ enum FakeTable {
     fillLaunchPhase(&api)
     fillRunPhase(&api)
     api.last_error = { UnsafePointer(FakeTable.sentence) }
-    api.extension = { name in FakeTable.text(name) == TASKHOST_EXTENSION_REQUESTS ? UnsafeRawPointer(FakeTable.requests) : nil }
+    api.extension = { name in
+      switch FakeTable.text(name) {
+      case TASKHOST_EXTENSION_REQUESTS: UnsafeRawPointer(FakeTable.requests)
+      case TASKHOST_EXTENSION_RESOURCES: UnsafeRawPointer(FakeTable.resources)
+      default: nil
+      }
+    }
     fillUnused(&api)
     return api
   }
@@ -44,6 +50,20 @@ enum FakeTable {
   private nonisolated(unsafe) static let requests: UnsafeMutablePointer<taskhost_requests> = {
     let table = UnsafeMutablePointer<taskhost_requests>.allocate(capacity: 1)
     table.initialize(to: makeRequests())
+    return table
+  }()
+
+  private nonisolated(unsafe) static let resources: UnsafeMutablePointer<taskhost_resources> = {
+    let table = UnsafeMutablePointer<taskhost_resources>.allocate(capacity: 1)
+    var contents = taskhost_resources()
+    contents.struct_size = UInt32(MemoryLayout<taskhost_resources>.size)
+    contents.launch_tokens = { launch, name, tokens in
+      FakeTable.with(launch: launch) { host in
+        tokens?.pointee = FakeTable.text(name) == "gpu" ? host.graphicsProcessors : 0
+        return TASKHOST_OK
+      }
+    }
+    table.initialize(to: contents)
     return table
   }()
 
