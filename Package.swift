@@ -34,6 +34,7 @@ let package = Package(
     .library(name: "CTaskHost", targets: ["CTaskHost"]),
     .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
     .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+    .library(name: "AppleCompat", targets: ["AppleCompat", "AppleCompatOSLog", "AppleCompatSwiftUI"]),
     .library(name: "TaskHostTesting", targets: ["TaskHostTesting"]),
     .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefreshEntry"]),
     .library(name: "Cleanup", type: .dynamic, targets: ["CleanupEntry"]),
@@ -179,6 +180,11 @@ let package = Package(
     .target(
       name: "BackgroundTasks", dependencies: ["CBackgroundTasks", "CTaskHost", "TaskHostSDK"], path: "SDK/BackgroundTasks",
       swiftSettings: settings),
+    // Apple's `os`, `OSLog` and what a plugin needs of `SwiftUI`, under names of their own: packages that look for a module `os` must not find this one. A plugin's package
+    // gives them Apple's names with -module-alias.
+    .target(name: "AppleCompat", dependencies: ["TaskHostSDK", logging], path: "SDK/AppleCompat", swiftSettings: settings),
+    .target(name: "AppleCompatOSLog", dependencies: ["AppleCompat"], path: "SDK/AppleCompatOSLog", swiftSettings: settings),
+    .target(name: "AppleCompatSwiftUI", dependencies: ["BackgroundTasks"], path: "SDK/AppleCompatSwiftUI", swiftSettings: settings),
     // Built-in plugins: ordinary users of the SDK.
     // The exported C function has its own target: all test targets share one binary, which can export it only once.
     .target(
@@ -282,6 +288,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "BackgroundTasksTests", dependencies: ["BackgroundTasks", "CTaskHost", "TaskHostSDK", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "AppleCompatTests", dependencies: ["AppleCompat", "CTaskHost", "TaskHostSDK", "TaskHostTesting"],
+      swiftSettings: settings),
     .testTarget(
       name: "TaskHostTestingTests", dependencies: ["CTaskHost", "TaskHostSDK", "TaskHostTesting", "TestSupport", logging],
       swiftSettings: settings),

@@ -301,4 +301,20 @@ struct BackgroundTasksTests {
       #expect(first["forced"]?.bool != true)
     }
   }
+
+  @Test("an app that imports SwiftUI, os and OSLog: its lines are redacted, its activity holds the host, its container is its own folder")
+  func appleNames() async throws {
+    try await with("StoreApp", "6") { host in
+      let answer = try await submit(host, "test.apple.store")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      try await host.current.line(with: "[test.apple.store:sync] refresh 1 for <private> of Anna")
+      try await host.current.line(with: "[test.apple.store:old] Anna has 3 items")
+      try await host.current.line(with: "assertion held for at most 30s: saving", "test.apple.store")
+      try await host.current.line(with: "[test.apple.store:sync] saving, expired: false")
+      try await host.current.line(with: "assertion given back")
+      #expect(!host.current.lines.contains { $0.contains("not saved") })
+      let push = try await submit(host, "test.apple.store.push")
+      #expect(push["run"]?["outcome"]?.string == "noop", "\(push)")
+    }
+  }
 }

@@ -9,10 +9,15 @@ struct Mode {
   let settings: [SwiftSetting]
 }
 
+// What code for iOS imports, by the names of taskhost's modules.
+let appleNames = ["os=AppleCompat", "OSLog=AppleCompatOSLog", "SwiftUI=AppleCompatSwiftUI"].flatMap { ["-module-alias", $0] }
+
 // Code as it is written for iOS, built as plugins. Build with `-Xswiftc -static-stdlib`.
 let modes = [
   Mode(suffix: "5", folder: "Swift5", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp"], settings: [.swiftLanguageMode(.v5)]),
-  Mode(suffix: "6", folder: "Sources", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp"], settings: [.swiftLanguageMode(.v6)]),
+  Mode(
+    suffix: "6", folder: "Sources", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp", "StoreApp"],
+    settings: [.swiftLanguageMode(.v6)]),
   // What Xcode 26 sets for a new app: all code belongs to the main actor unless it says otherwise.
   Mode(
     suffix: "26", folder: "Xcode26", apps: ["DelegateApp"],
@@ -31,8 +36,9 @@ let package = Package(
   targets: modes.flatMap { mode in
     mode.apps.map { app in
       .target(
-        name: app + mode.suffix, dependencies: [.product(name: "BackgroundTasks", package: "taskhost")],
-        path: "\(mode.folder)/\(app)", swiftSettings: mode.settings)
+        name: app + mode.suffix,
+        dependencies: [.product(name: "BackgroundTasks", package: "taskhost"), .product(name: "AppleCompat", package: "taskhost")],
+        path: "\(mode.folder)/\(app)", swiftSettings: mode.settings + [.unsafeFlags(appleNames)])
     }
   }
 )
