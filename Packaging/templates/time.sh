@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 taskhost=${1:-$root/.build/release/taskhost}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- c cpp rust swift
+[ $# -gt 0 ] || set -- c cpp rust swift swift-ios
 taskhost=$(cd "$(dirname "$taskhost")" && pwd)/$(basename "$taskhost")
 folder=$(mktemp -d "${TMPDIR:-/tmp}/taskhost-time.XXXXXX")
 trap 'rm -rf "$folder"' EXIT INT TERM
@@ -21,8 +21,12 @@ for language in "$@"; do
   log=$folder/$language.log
   start=$(now)
   sdk=""
-  [ "$language" = swift ] && sdk="--sdk=$root"
-  "$taskhost" plugins new --language "$language" "hello-$language" --directory "$folder/$language" $sdk > "$log" 2>&1
+  options=$language
+  case $language in
+  swift) sdk="--sdk=$root" ;;
+  swift-ios) sdk="--sdk=$root --from-ios" options=swift ;;
+  esac
+  "$taskhost" plugins new --language "$options" "hello-$language" --directory "$folder/$language" $sdk > "$log" 2>&1
   written=$(now)
   make -C "$folder/$language" >> "$log" 2>&1
   built=$(now)

@@ -54,6 +54,21 @@ static const unsigned char swift_note_c[] = {
 static const unsigned char swift_typetask_swift[] = {
 #embed "../../Packaging/templates/swift/Sources/@TYPE@Plugin/@TYPE@Task.swift"
     , 0};
+static const unsigned char swift_ios_makefile[] = {
+#embed "../../Packaging/templates/swift-ios/Makefile"
+    , 0};
+static const unsigned char swift_ios_package_swift[] = {
+#embed "../../Packaging/templates/swift-ios/Package.swift"
+    , 0};
+static const unsigned char swift_ios_readme_md[] = {
+#embed "../../Packaging/templates/swift-ios/README.md"
+    , 0};
+static const unsigned char swift_ios_typeapp_swift[] = {
+#embed "../../Packaging/templates/swift-ios/Sources/@TYPE@App/@TYPE@App.swift"
+    , 0};
+static const unsigned char swift_ios_linux_swift[] = {
+#embed "../../Packaging/templates/swift-ios/Sources/@TYPE@App/Linux.swift"
+    , 0};
 static const unsigned char header[] = {
 #embed "../../SDK/CTaskHost/include/taskhost.h"
     , 0};
@@ -78,6 +93,11 @@ static const struct taskhost_template templates[] = {
     {"swift", "Sources/@TYPE@Note/include/@TYPE@Note.h", swift_typenote_h},
     {"swift", "Sources/@TYPE@Note/note.c", swift_note_c},
     {"swift", "Sources/@TYPE@Plugin/@TYPE@Task.swift", swift_typetask_swift},
+    {"swift-ios", "Makefile", swift_ios_makefile},
+    {"swift-ios", "Package.swift", swift_ios_package_swift},
+    {"swift-ios", "README.md", swift_ios_readme_md},
+    {"swift-ios", "Sources/@TYPE@App/@TYPE@App.swift", swift_ios_typeapp_swift},
+    {"swift-ios", "Sources/@TYPE@App/Linux.swift", swift_ios_linux_swift},
     {NULL, NULL, NULL},
 };
 

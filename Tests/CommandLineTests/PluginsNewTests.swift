@@ -98,6 +98,20 @@ struct PluginsNewTests {
     }
   }
 
+  @Test("with --from-ios the package has Apple's names, and a refresh and a cleanup of the identifier")
+  func fromIOS() async throws {
+    let place = try Place()
+    let made = try await place.new("--language", "swift", "--from-ios", "feed", "--identifier", "org.test.feed", "--sdk", Self.root.path)
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(try place.read("feed/Package.swift").contains("os=AppleCompat"))
+    let source = try place.read("feed/Sources/FeedApp/FeedApp.swift")
+    for line in ["@main\nstruct FeedApp: App {", ".appRefresh(\"org.test.feed\")", "import OSLog\nimport SwiftUI"] {
+      #expect(source.contains(line), "\(line)")
+    }
+    #expect(source.contains("\"org.test.feed.cleanup\""))
+    #expect(try place.read("feed/Sources/FeedApp/Linux.swift").contains("@c(taskhost_plugin_launch)"))
+  }
+
   @Test("nothing that is there is written over; an empty folder is taken")
   func overwriting() async throws {
     let place = try Place()
@@ -118,6 +132,8 @@ struct PluginsNewTests {
       (["--language", "c", "a", "--identifier", ".x"], "begin with a letter or digit"),
       (["--language", "c", "a", "--kind", "daily"], "refresh, processing, continued"), (["a"], "--language"),
       (["--language", "c", "a", "--sdk", "/"], "--sdk is only for Swift"),
+      (["--language", "c", "a", "--from-ios"], "--from-ios is only for Swift"),
+      (["--language", "swift", "a", "--from-ios", "--kind", "processing"], "leave --kind out"),
       (["--language", "swift", "a", "--sdk", "/usr"], "is not the taskhost package"),
     ])
   func usage(_ arguments: [String], _ message: String) async throws {
@@ -142,10 +158,12 @@ struct PluginsNewTests {
 
   @Test(
     "every file of Packaging/templates is written, and is as it is there but for what is filled in",
-    arguments: ["c", "cpp", "rust", "swift"])
+    arguments: ["c", "cpp", "rust", "swift", "swift-ios"])
   func complete(_ language: String) async throws {
     let place = try Place()
-    let made = try await place.new(["--language", language, "ab"] + (language == "swift" ? ["--sdk", Self.root.path] : []))
+    let isSwift = language.hasPrefix("swift")
+    let options = language == "swift-ios" ? ["swift", "--from-ios"] : [language]
+    let made = try await place.new(["--language"] + options + ["ab"] + (isSwift ? ["--sdk", Self.root.path] : []))
     #expect(made.status == 0, "\(made.errors)")
     let folder = Self.root.appending(path: "Packaging/templates/\(language)").path
     let templates = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { name in
@@ -153,7 +171,7 @@ struct PluginsNewTests {
       return FileManager.default.fileExists(atPath: "\(folder)/\(name)", isDirectory: &isFolder) && !isFolder.boolValue
     }
     let written = templates.map { $0.replacing("@NAME@", with: "ab").replacing("@TYPE@", with: "Ab") }
-    #expect(place.files == ((language == "swift" ? [] : ["include/taskhost.h"]) + written).map { "ab/" + $0 }.sorted())
+    #expect(place.files == ((isSwift ? [] : ["include/taskhost.h"]) + written).map { "ab/" + $0 }.sorted())
     for (template, path) in zip(templates, written) {
       let text = try String(contentsOfFile: "\(folder)/\(template)", encoding: .utf8)
       let parts = text.split(separator: /@[A-Z_]+@/)

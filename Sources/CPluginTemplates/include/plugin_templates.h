@@ -3,7 +3,7 @@
 
 /// A file that `taskhost plugins new` writes. `@…@` in its path and text are placeholders.
 struct taskhost_template {
-    /// The language's name on the command line: c, cpp, rust or swift.
+    /// The language's name on the command line: c, cpp, rust or swift; swift-ios for Swift as it is written for iOS.
     const char *language;
     /// The path, relative to the plugin's folder.
     const char *path;

@@ -14,6 +14,7 @@ struct PluginsNewCommand: ParsableCommand {
       EXAMPLES
         taskhost plugins new --language c hello-sync
         taskhost plugins new --language swift notes --identifier org.example.notes
+        taskhost plugins new --language swift --from-ios feed
         taskhost plugins new --language rust hello-sync --directory ~/src/hello-sync
       """)
 
@@ -29,6 +30,10 @@ struct PluginsNewCommand: ParsableCommand {
   var directory: String?
   @Option(help: ArgumentHelp("Where the taskhost package is, for Swift.", valueName: "path"))
   var sdk: String?
+  @Flag(
+    name: .customLong("from-ios"),
+    help: "Of Swift: a plugin that is written as an app for iOS, with scenes, BGTaskScheduler and Logger.")
+  var fromIOS = false
   @Flag(help: "Print JSON.")
   var json = false
 
@@ -46,6 +51,10 @@ struct PluginsNewCommand: ParsableCommand {
     guard TaskKind(rawValue: kind) != nil else {
       throw ValidationError("There is no kind \"\(kind)\": use \(TaskKind.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
+    if fromIOS {
+      guard language == .swift else { throw ValidationError("--from-ios is only for Swift.") }
+      guard kind == "refresh" else { throw ValidationError("--from-ios decides the kinds: leave --kind out.") }
+    }
     if sdk != nil, language != .swift { throw ValidationError("--sdk is only for Swift; the other languages use a copy of taskhost.h.") }
   }
 
@@ -59,7 +68,7 @@ struct PluginsNewCommand: ParsableCommand {
       values["SDK"] = try PluginsNewFolder.sdk(sdk)
       values["SWIFT"] = PluginLanguage.swiftVersion
     }
-    let files = language.files.map { file in
+    let files = language.files(fromIOS: fromIOS).map { file in
       // The header has no placeholders.
       (path: Self.fill(file.path, values), text: file.path == "include/taskhost.h" ? file.text : Self.fill(file.text, values))
     }

@@ -15,11 +15,14 @@ enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
   }
 
   /// The files of a new plugin, with placeholders `@KEY@`.
-  var files: [(path: String, text: String)] {
+  ///
+  /// - Parameter fromIOS: Of Swift, those of a plugin that is written as an app for iOS.
+  func files(fromIOS: Bool) -> [(path: String, text: String)] {
+    let name = fromIOS ? "\(rawValue)-ios" : rawValue
     var files: [(path: String, text: String)] = []
     var next = taskhost_templates()
     while let file = next?.pointee, let language = file.language, let path = file.path, let text = file.text {
-      if String(cString: language) == rawValue { files.append((String(cString: path), String(cString: text))) }
+      if String(cString: language) == name { files.append((String(cString: path), String(cString: text))) }
       next = next?.successor()
     }
     return files
