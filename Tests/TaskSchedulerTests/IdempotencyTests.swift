@@ -106,6 +106,16 @@ import Testing
     #expect(try world.submit(again).id == first)
   }
 
+  @Test("a submission that is sent again in another trace is the same submission")
+  func traces() throws {
+    let world = try World()
+    let trace = try #require(TraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+    let other = try #require(TraceParent("00-0af7651916cd43dd8448eb211c80319d-b7ad6b7169203332-01"))
+    let first = try world.submit(keyed { $0.traceparent = trace }).id
+    let again = keyed { $0.traceparent = other }
+    #expect(try world.submit(again).id == first)
+  }
+
   @Test("a key has a size, and no NUL", arguments: ["", String(repeating: "x", count: 257), "a\0b"])
   func size(_ key: String) throws {
     let world = try World()
@@ -144,7 +154,7 @@ import Testing
     #expect(RequestFingerprint(of: keyed("j")).value == RequestFingerprint(of: keyed("i")).value)
     // Whoever adds a field decides whether it counts, and says so here.
     // A wish about lost conditions is in the gates as well, and whether a deadline has passed is not submitted.
-    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 19)
+    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 20)
     #expect(Mirror(reflecting: RunConstraints.none).children.count == 7)
   }
 

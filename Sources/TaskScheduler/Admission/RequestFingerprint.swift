@@ -7,7 +7,8 @@ import TaskModel
 struct RequestFingerprint {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  /// Hashes everything submitted except the idempotency key and a time computed from a delay, which differs each time the delay is submitted.
+  /// Hashes everything submitted except the idempotency key, a time computed from a delay, which differs each time the delay is submitted,
+  /// and the trace: a client that sends a submission again may do so in another span.
   init(of request: TaskRequest) {
     add(1, request.identifier.rawValue)
     add(2, request.payload)
