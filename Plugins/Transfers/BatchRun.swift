@@ -22,14 +22,7 @@ final class BatchRun {
 
   private enum Work {
     case download(Download)
-    case upload(UploadSource)
-
-    var size: Int64 {
-      switch self {
-      case .download(let download): download.size
-      case .upload: 0
-      }
-    }
+    case upload(Upload)
   }
 
   private let batch: TransferBatch
@@ -39,8 +32,15 @@ final class BatchRun {
   private let authorities: [UInt8]?
   private(set) var report: TransferReport
   private var work: [Int: Work] = [:]
+  /// Uploads that take another step at once.
+  private var steps: [Int: Upload] = [:]
   /// The transfers that have not begun in this run.
   private var queue: [Int]
+  /// How often a transfer began again in this run.
+  private var restarts: [Int: Int] = [:]
+  /// A server that never gives what it promised is given up after that.
+  private static let mostRestarts = 20
+  private var refusals: TokenRefusals
   /// The longest delay that a server has asked for.
   private(set) var retryAfter: Duration?
   /// Whether bytes arrived or a transfer was done.
@@ -60,6 +60,7 @@ final class BatchRun {
     }
     atOnce = min(batch.atOnce ?? settings.atOnce, Self.most, batch.items.count)
     queue = report.items.indices.filter { report.items[$0].state == .waiting }.reversed()
+    refusals = TokenRefusals(file: batch.bearerTokenFile)
   }
 
   /// Each transfer has a file and a connection; other batches need descriptors too.
@@ -75,22 +76,33 @@ final class BatchRun {
   func run(isOver: () -> Bool) throws {
     while true {
       while work.count < atOnce, let next = queue.popLast() { begin(next) }
-      if work.isEmpty { break }
+      if work.isEmpty, queue.isEmpty, refusals.waiting.isEmpty { break }
       let ended = try group.step(milliseconds: 500, descriptor: environment.expiration)
       for (index, result) in ended { end(index, result) }
       tellProgress()
       if !isSaved, ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
       if environment.isExpired() {
-        let isOver = isOver()
-        for (index, work) in work {
-          if work.size > 0 { hasProgressed = true }
-          if case .download(let download) = work { download.stop(isOver: isOver) }
-          report.items[index].problem = nil
-        }
+        stop(isOver: isOver())
         break
       }
+      goOnAfterRefusals()
     }
     try save()
+  }
+
+  private func stop(isOver: Bool) {
+    for (index, work) in work {
+      switch work {
+      case .download(let download):
+        if download.size > 0 { hasProgressed = true }
+        download.stop(isOver: isOver)
+      case .upload(let upload):
+        // Without a place to go on, another run sends these bytes again.
+        if upload.resumption != nil, group.uploaded(index) > 0 { hasProgressed = true }
+      }
+      report.items[index].problem = nil
+    }
+    if isOver { for index in batch.items.indices { removePart(index) } }
   }
 
   private func save() throws {
@@ -102,7 +114,7 @@ final class BatchRun {
     if batch.items.count > 1 {
       environment.progress(UInt64(report.count(.done) + report.count(.failed)), UInt64(batch.items.count), "transfers")
     } else if case .download(let download)? = work.values.first {
-      environment.progress(UInt64(download.size), UInt64(download.total ?? 0), "bytes")
+      environment.progress(UInt64(clamping: download.size), UInt64(clamping: download.total ?? 0), "bytes")
     }
   }
 
@@ -110,75 +122,113 @@ final class BatchRun {
 
   private func begin(_ index: Int) {
     let item = batch.items[index]
-    report.items[index].attempts += 1
+    let step = steps.removeValue(forKey: index)
+    if step == nil { report.items[index].attempts += 1 }
     do throws(FileFailure) {
-      var request = TransferRequest(url: item.url)
-      request.headers = batch.headers.map { ($0.name, $0.value) }
-      if let file = batch.bearerTokenFile { request.headers.append(("Authorization", "Bearer \(try Self.token(in: file))")) }
-      request.mostRedirects = 10
-      request.moreAuthorities = authorities
-      request.stallTimeout = settings.stallTimeout
-      request.connectTimeout = .seconds(30)
-      request.bytesPerSecond = settings.bytesPerSecond.map { max(1, $0 / Int64(atOnce)) }
-      request.bufferSize = atOnce <= 8 ? 256 << 10 : 16 << 10
+      var request = try request(item)
       let work: Work
       switch item.direction {
       case .download(let path, let sha256):
-        let download = try Download(item.url, to: path, sha256: sha256, id: "\(environment.id.filter { $0 != "-" })-\(index)")
+        let download = try Download(item.url, to: path, sha256: sha256, id: PartLedger.partID(environment.id, index))
         download.prepare(&request)
         work = .download(download)
         try add(request, index) { download.take($0, $1) }
       case .upload(let path, let method):
-        let source = try UploadSource(path)
-        request.method = method
-        request.upload = source.body
-        work = .upload(source)
-        try add(request, index) { source.take($1) }
+        let upload: Upload
+        if let step { upload = step } else { upload = try Upload(path, resumption: report.items[index].resumption) }
+        upload.prepare(&request, method: method)
+        work = .upload(upload)
+        try add(request, index) {
+          upload.take($1)
+        } interim: { [unowned self] head in
+          if upload.takeInterim(head) { note(upload.resumption, of: index) }
+        }
+        if step == nil { note(upload.resumption, of: index) }
       }
       self.work[index] = work
     } catch { fail(index, error.sentence, isTemporary: error.isTemporary) }
   }
 
+  private func request(_ item: TransferBatch.Item) throws(FileFailure) -> TransferRequest {
+    var request = TransferRequest(url: item.url)
+    request.headers = batch.headers.map { ($0.name, $0.value) }
+    if let token = try refusals.token() { request.headers.append(("Authorization", "Bearer \(token)")) }
+    request.moreAuthorities = authorities
+    request.stallTimeout = settings.stallTimeout
+    request.connectTimeout = .seconds(30)
+    request.bytesPerSecond = settings.bytesPerSecond.map { max(1, $0 / Int64(atOnce)) }
+    request.bufferSize = atOnce <= 8 ? 256 << 10 : 16 << 10
+    return request
+  }
+
   private func add(
-    _ request: TransferRequest, _ index: Int, _ take: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool
+    _ request: TransferRequest, _ index: Int, _ take: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool,
+    interim: @escaping (TransferHead) -> Void = { _ in }
   ) throws(FileFailure) {
-    do throws(TransferFailure) { try group.add(request, id: index, take) } catch {
+    do throws(TransferFailure) { try group.add(request, id: index, mostRedirects: 10, interim: interim, take) } catch {
       throw FileFailure(error.description, isTemporary: error.isTemporary)
     }
+  }
+
+  private func note(_ resumption: Upload.Resumption?, of index: Int) {
+    guard report.items[index].resumption != resumption else { return }
+    report.items[index].resumption = resumption
+    isSaved = false
   }
 
   private func end(_ index: Int, _ result: Result<TransferHead, TransferFailure>) {
     guard let work = work.removeValue(forKey: index) else { return }
     if case .success(let head) = result { report.items[index].status = head.status }
-    let end: Download.End
+    let end: WorkEnd
     switch work {
     case .download(let download): end = download.end(result)
-    case .upload(let source):
-      end = source.end(result)
-      let answer = source.answerText
+    case .upload(let upload):
+      end = upload.end(result)
+      let answer = upload.answer(mostBytes: min(4096, Self.answerBytes / batch.items.count))
       report.items[index].answer = answer.isEmpty ? nil : answer
+      note(upload.resumption, of: index)
     }
     isSaved = false
     switch end {
-    case .done(let bytes):
-      hasProgressed = true
-      report.items[index].state = .done
-      report.items[index].bytes = bytes
-      report.items[index].problem = nil
-      let isDownload = batch.items[index].isDownload
-      environment.count(true, isDownload ? bytes : 0, isDownload ? 0 : bytes)
-    case .again:
-      // Once in a run: a server that never gives what it promised is left for later.
-      if report.items[index].attempts < 20 {
+    case .done(let bytes): done(index, bytes)
+    case .goOn, .again:
+      if case .upload(let upload) = work { steps[index] = upload }
+      if case .again = end { restarts[index, default: 0] += 1 }
+      if restarts[index, default: 0] <= Self.mostRestarts {
         queue.append(index)
       } else {
         fail(index, "the server changes the content again and again", isTemporary: false)
       }
     case .failed(let problem, let isTemporary, let delay):
       if let delay { retryAfter = max(retryAfter ?? delay, delay) }
-      // A token that has expired is refreshed meanwhile.
-      let isToken = report.items[index].status == 401 && batch.bearerTokenFile != nil
-      fail(index, problem, isTemporary: isTemporary || isToken)
+      if report.items[index].status == 401, case .success = result, let file = batch.bearerTokenFile {
+        report.items[index].problem = "\(problem): the token in \(file) is not accepted"
+        refusals.add(index)
+      } else {
+        fail(index, problem, isTemporary: isTemporary)
+      }
+    }
+  }
+
+  /// What the answers to all uploads together may add to the report, which is a checkpoint: that has 1 MiB.
+  private static let answerBytes = 400_000
+
+  private func done(_ index: Int, _ bytes: Int64) {
+    hasProgressed = true
+    report.items[index].state = .done
+    report.items[index].bytes = bytes
+    report.items[index].problem = nil
+    report.items[index].resumption = nil
+    let isDownload = batch.items[index].isDownload
+    environment.count(true, isDownload ? bytes : 0, isDownload ? 0 : bytes)
+  }
+
+  /// Goes on with what a server refused the token of, once there is another token; gives up for this run after a while.
+  private func goOnAfterRefusals() {
+    switch refusals.next() {
+    case .wait: break
+    case .again(let indices): queue += indices
+    case .giveUp(let indices): for index in indices { fail(index, report.items[index].problem ?? "401", isTemporary: true) }
     }
   }
 
@@ -186,25 +236,13 @@ final class BatchRun {
     isSaved = false
     report.items[index].state = isTemporary ? .waiting : .failed
     report.items[index].problem = problem
+    if !isTemporary { removePart(index) }
     environment.count(false, 0, 0)
     environment.log("\(batch.items[index].path): \(problem)")
   }
 
-  /// The access token in a file: the member `access_token` of an object, or the whole text.
-  static func token(in file: String) throws(FileFailure) -> String {
-    guard let text = SmallText.read(file, limit: 327_680) else {
-      throw FileFailure("the access token in \(file) cannot be read", isTemporary: true)
-    }
-    let token: String
-    if let node = try? JSONReader.read(text), case .object = node.value {
-      guard let member = node["access_token"]?.string else { throw FileFailure("\(file) has no access_token", isTemporary: true) }
-      token = member
-    } else {
-      token = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
-    }
-    guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-      throw FileFailure("\(file) has no access token that fits into a header", isTemporary: true)
-    }
-    return token
+  private func removePart(_ index: Int) {
+    let item = batch.items[index]
+    if item.isDownload { PartFile.remove(of: item.path, id: PartLedger.partID(environment.id, index)) }
   }
 }

@@ -12,6 +12,12 @@ final class PartFile {
     var url: String
     /// The server's strong validator of the content, as `If-Range` takes it; nil if it gave none, and the part cannot grow.
     var validator: String?
+    /// Where the content came from, after redirects; nil if that is unknown.
+    var source: String?
+    /// The size of the whole content, if the server told it.
+    var total: Int64?
+    /// The inode of the part: another program may have put another file there.
+    var inode: Int64?
     /// When the machine booted, in seconds since 1970.
     var booted: Int64
     /// The number of bytes that were on the disk for certain.
@@ -26,19 +32,17 @@ final class PartFile {
   private var isRemoved = false
   /// The number of bytes that it has.
   private(set) var size: Int64 = 0
-  /// How many bytes may be written between two syncs.
-  private static let syncInterval: Int64 = 64 << 20
+  /// A sync waits for the disk: there is one when both so many bytes were written and so much time has passed since the last.
+  private static let (syncInterval, syncTime): (Int64, Duration) = (64 << 20, .seconds(15))
+  private var syncedAt = ContinuousClock.now
 
   /// Opens the part of an earlier attempt, or makes a new one.
   ///
   /// - Parameter id: Tells the parts of different requests for one target apart.
   init(of target: String, url: String, id: String) throws(FileFailure) {
     self.target = target
-    let slash = target.lastIndex(of: "/") ?? target.startIndex
-    let name = String(decoding: target[target.index(after: slash)...].utf8.prefix(180), as: UTF8.self)
-    path = target[...slash] + ".\(name).\(id).part"
-    notePath = path + ".json"
-    note = Note(url: url, validator: nil, booted: Self.booted, synced: 0)
+    (path, notePath) = Self.paths(of: target, id: id)
+    note = Note(url: url, validator: nil, source: nil, total: nil, inode: nil, booted: Self.booted, synced: 0)
     descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw FileFailure(doing: "open \(path)") }
     var info = stat()
@@ -46,13 +50,14 @@ final class PartFile {
       close(descriptor)
       throw FileFailure("\(path) is not an ordinary file: remove it")
     }
-    if let earlier = earlierNote(), earlier.url == url, earlier.validator != nil {
+    let inode = Int64(truncatingIfNeeded: info.st_ino)
+    if let earlier = earlierNote(), earlier.url == url, earlier.validator != nil, earlier.inode == inode {
       note = earlier
       // After a change of the clock it looks as if the machine had booted: then less counts than could.
-      let isSameBoot = abs(earlier.booted - Self.booted) <= 5
+      let isSameBoot = earlier.booted.subtractingReportingOverflow(Self.booted).partialValue.magnitude <= 5
       size = isSameBoot ? Int64(info.st_size) : min(Int64(info.st_size), earlier.synced)
     }
-    note.booted = Self.booted
+    (note.booted, note.inode) = (Self.booted, inode)
     do throws(FileFailure) { try truncate(to: size) } catch {
       close(descriptor)
       throw error
@@ -61,12 +66,28 @@ final class PartFile {
 
   deinit { close(descriptor) }
 
+  /// Where a part is, and the note about it.
+  private static func paths(of target: String, id: String) -> (part: String, note: String) {
+    let slash = target.lastIndex(of: "/") ?? target.startIndex
+    let name = String(decoding: target[target.index(after: slash)...].utf8.prefix(180), as: UTF8.self)
+    let path = "\(target[...slash]).\(name).\(id).part"
+    return (path, path + ".json")
+  }
+
+  /// Removes the part that a request may have left.
+  static func remove(of target: String, id: String) {
+    let (path, notePath) = paths(of: target, id: id)
+    unlink(path)
+    unlink(notePath)
+  }
+
   /// Begins the content of that version: nothing of another one remains.
-  func begin(validator: String?) throws(FileFailure) {
-    note.validator = validator
-    note.synced = 0
+  func begin(validator: String?, source: String?, total: Int64?) throws(FileFailure) {
+    // A note that is on the disk must never stand beside bytes of another version, whatever reaches the disk first.
+    let mustForget = note.synced > 0
+    (note.validator, note.source, note.total, note.synced) = (validator, source, total, 0)
     try truncate(to: 0)
-    try writeNote()
+    try writeNote(isSynced: mustForget)
   }
 
   func append(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
@@ -78,20 +99,30 @@ final class PartFile {
       size += Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
-    if size - note.synced >= Self.syncInterval { try sync() }
+    if size - note.synced >= Self.syncInterval, .now - syncedAt >= Self.syncTime { try sync() }
   }
 
   /// Makes what has arrived durable, for the next attempt.
   func keep() {
     if isRemoved { return }
     guard note.validator != nil, size > 0 else { return remove() }
+    // A sync that fails removes the part.
     try? sync()
   }
 
   private func sync() throws(FileFailure) {
-    guard fdatasync(descriptor) == 0 else { throw FileFailure(doing: "sync \(path)") }
-    note.synced = size
-    try writeNote()
+    try synced(fdatasync(descriptor))
+    (note.synced, syncedAt) = (size, .now)
+    try writeNote(isSynced: false)
+  }
+
+  /// Checks the result of a sync. After one that failed, nobody knows which bytes are on the disk, and a second one may succeed all the
+  /// same: the part is not to be trusted.
+  private func synced(_ result: Int32) throws(FileFailure) {
+    guard result != 0 else { return }
+    let failure = FileFailure(doing: "sync \(path)")
+    remove()
+    throw failure
   }
 
   /// Puts the part in the target's place. Durable when this returns.
@@ -105,13 +136,18 @@ final class PartFile {
         throw FileFailure("the content has the SHA-256 \(found), not \(sha256)", isTemporary: true)
       }
     }
-    guard fsync(descriptor) == 0 else { throw FileFailure(doing: "sync \(path)") }
-    guard rename(path, target) == 0 else { throw FileFailure(doing: "rename \(path) to \(target)") }
-    unlink(notePath)
+    try synced(fsync(descriptor))
     let folder = open(String(target[...(target.lastIndex(of: "/") ?? target.startIndex)]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return }
-    fsync(folder)
-    close(folder)
+    guard folder >= 0 else { throw FileFailure(doing: "open the folder of \(target)") }
+    defer { close(folder) }
+    guard let here = FileStamp(descriptor: descriptor), here == FileStamp(path: path) else {
+      remove()
+      throw FileFailure("another program has removed, replaced or changed \(path)", isTemporary: true)
+    }
+    guard rename(path, target) == 0 else { throw FileFailure(doing: "rename \(path) to \(target)") }
+    isRemoved = true
+    unlink(notePath)
+    guard fsync(folder) == 0 else { throw FileFailure(doing: "sync the folder of \(target)") }
   }
 
   func remove() {
@@ -152,13 +188,18 @@ final class PartFile {
     guard let text = SmallText.read(notePath, limit: 65_536), let node = try? JSONReader.read(text), let url = node["url"]?.string,
       let booted = node["booted"]?.integer, booted > 0, let synced = node["synced"]?.integer, synced >= 0
     else { return nil }
-    return Note(url: url, validator: node["validator"]?.string, booted: booted, synced: synced)
+    return Note(
+      url: url, validator: node["validator"]?.string, source: node["source"]?.string, total: node["total"]?.integer,
+      inode: node["inode"]?.integer, booted: booted, synced: synced)
   }
 
-  private func writeNote() throws(FileFailure) {
+  private func writeNote(isSynced: Bool) throws(FileFailure) {
     let text = JSONWriter.object { writer in
       writer.member("url", note.url)
       writer.member("validator", note.validator)
+      writer.member("source", note.source)
+      writer.member("total", note.total)
+      writer.member("inode", note.inode)
       writer.member("booted", note.booted)
       writer.member("synced", note.synced)
     }
@@ -166,6 +207,7 @@ final class PartFile {
     guard file >= 0 else { throw FileFailure(doing: "open \(notePath)") }
     defer { close(file) }
     guard write(file, text, text.count) == text.count else { throw FileFailure(doing: "write \(notePath)") }
+    if isSynced, fsync(file) != 0 { throw FileFailure(doing: "sync \(notePath)") }
   }
 
   private static let booted: Int64 = {
@@ -174,24 +216,4 @@ final class PartFile {
     // Its seconds. The headers of libcrypto define the structure too, so that not every build finds its members here.
     return Int64(time(nil)) - withUnsafeBytes(of: sinceBoot) { Int64($0.load(as: Int.self)) }
   }()
-}
-
-/// Short files.
-enum SmallText {
-  /// Nil if the file cannot be read or is larger.
-  static func read(_ path: String, limit: Int) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: limit + 1)
-    var size = 0
-    while size < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress.map { $0 + size }, $0.count - size) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return nil }
-      if count == 0 { return Array(bytes.prefix(size)) }
-      size += count
-    }
-    return nil
-  }
 }

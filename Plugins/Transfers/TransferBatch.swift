@@ -85,7 +85,7 @@ struct TransferBatch: Decodable, Sendable, Equatable {
       table.report("url", "must begin with https:// or http://")
     }
     let (to, from) = (path(&table, "to"), path(&table, "from"))
-    let sha256 = table.text("sha256")
+    let sha256 = table.text("sha256")?.lowercased()
     if let sha256, sha256.utf8.count != 64 || Hex.bytes(sha256.utf8, count: 32) == nil {
       table.report("sha256", "must be 64 hexadecimal digits")
     }
@@ -101,7 +101,7 @@ struct TransferBatch: Decodable, Sendable, Equatable {
       return nil
     case (let to?, nil):
       if method != nil { table.report("method", "is for uploads: a download is a GET") }
-      return url.map { Item(url: $0, direction: .download(to: to, sha256: sha256?.lowercased())) }
+      return url.map { Item(url: $0, direction: .download(to: to, sha256: sha256)) }
     case (nil, let from?):
       if sha256 != nil { table.report("sha256", "is for downloads") }
       if let method, !["PUT", "POST", "PATCH"].contains(method) { table.report("method", "must be PUT, POST or PATCH") }

@@ -18,11 +18,18 @@ struct TransferReport: Codable, Sendable, Equatable {
     var answer: String?
     /// How often it began.
     var attempts = 0
+    /// Where an interrupted upload goes on.
+    var resumption: Upload.Resumption?
   }
 
   var items: [Item]
+  /// The scheduled time of the occurrence, if the request repeats: its next occurrence transfers everything again.
+  var occurrence: String?
 
-  init(count: Int) { items = [Item](repeating: Item(), count: count) }
+  init(count: Int, occurrence: String?) {
+    items = [Item](repeating: Item(), count: count)
+    self.occurrence = occurrence
+  }
 
   func count(_ state: State) -> Int { items.count { $0.state == state } }
 

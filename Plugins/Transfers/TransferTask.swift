@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+import StrictText
+import Synchronization
 internal import TaskHostSDK
 
 /// The plugin `org.taskhost.transfers`: downloads to files and uploads from files, resumed across runs, hosts and reboots.
@@ -14,38 +16,83 @@ struct TransferTask: BackgroundTask {
   static var maxConcurrentRuns: Int { 16 }
 
   private let settings: TransferSettings
+  private let ledger: PartLedger
 
   init(_ launch: LaunchContext<TransferSettings>) throws {
     settings = launch.settings
+    ledger = PartLedger(folder: launch.dataDirectory)
   }
 
   func run(_ task: TaskContext<TransferBatch>) async throws -> TaskResult {
     let batch = task.payload
     let logger = task.logger
-    let earlier = try? task.checkpoint.value(TransferReport.self)
-    let report = earlier.flatMap { $0.items.count == batch.items.count ? $0 : nil } ?? TransferReport(count: batch.items.count)
+    removeAbandonedParts(task)
+    if batch.items.contains(where: \.isDownload) { ledger.note(batch.items.map { $0.isDownload ? $0.path : "" }, of: task.requestID) }
     let run = try BatchRun(
-      batch, settings, report,
+      batch, settings, report(task),
       BatchRun.Environment(
         id: task.requestID, expiration: task.run.functions.pointee.expiration_fd(task.run.task), isExpired: { task.isExpired },
         progress: { task.progress($0, of: $1, unit: $2) },
         count: { isDone, bytesIn, bytesOut in
           task.addWork(
             WorkCounts(
-              attempted: 1, completed: isDone ? 1 : 0, failed: isDone ? 0 : 1, bytesIn: UInt64(max(0, bytesIn)),
-              bytesOut: UInt64(max(0, bytesOut))))
+              attempted: 1, completed: isDone ? 1 : 0, failed: isDone ? 0 : 1, bytesIn: UInt64(clamping: bytesIn),
+              bytesOut: UInt64(clamping: bytesOut)))
         }, save: { try task.checkpoint.setValue($0) }, log: { logger.warning("\($0)") }))
-    try run.run(isOver: { task.stopReason == .cancelled || task.stopReason == .replaced })
+    let isOver = { task.stopReason == .cancelled || task.stopReason == .replaced }
+    try run.run(isOver: isOver)
     let summary = run.report.summary
     try task.setOutput(run.report.json(of: batch))
     task.setMessage(summary)
     if task.isExpired, run.report.count(.waiting) > 0 {
+      if isOver() { ledger.forget(task.requestID) }
       // A run that moved no byte costs an attempt. Otherwise the plugin would ask a server that never answers for ever.
       return run.hasProgressed ? .snooze() : .retry()
     }
     guard run.report.count(.waiting) == 0 else { throw TaskFailure.temporary(summary, retryAfter: run.retryAfter) }
     if let identifier = batch.notify { try notify(identifier, of: run.report, batch, task) }
+    // A request that repeats keeps its checkpoint.
+    try task.checkpoint.setValue(TransferReport(count: 0, occurrence: nil))
+    ledger.forget(task.requestID)
     return run.report.count(.failed) == 0 ? .success : .failure
+  }
+
+  /// The report of an earlier run of the same occurrence, or a new one.
+  private func report(_ task: TaskContext<TransferBatch>) -> TransferReport {
+    let count = task.payload.items.count
+    let earlier = (try? task.checkpoint.value(TransferReport.self)).flatMap { $0 }.flatMap { $0.items.count == count ? $0 : nil }
+    // A host that cannot say it has told no occurrence before.
+    guard let request = try? task.request(task.requestID), let json = try? JSONReader.read(request.json) else {
+      return earlier ?? TransferReport(count: count, occurrence: nil)
+    }
+    let occurrence = json["occurrence"]?.string
+    return earlier.flatMap { $0.occurrence == occurrence ? $0 : nil } ?? TransferReport(count: count, occurrence: occurrence)
+  }
+
+  /// Removes what requests have left that ended without a run. A dead letter keeps its parts: it can be retried.
+  private func removeAbandonedParts(_ task: TaskContext<TransferBatch>) {
+    let noted = ledger.requests()
+    guard !noted.isEmpty, Self.mayLook(), let live = try? task.requests() else { return }
+    for request in Set(noted).subtracting(live.map(\.id)).subtracting([task.requestID]) {
+      do {
+        let state = try task.request(request).state
+        if state == .cancelled || state == .succeeded { ledger.removeParts(of: request) }
+      } catch {
+        guard (error as? TaskHostError)?.code == .notFound else { return }
+        ledger.removeParts(of: request)
+      }
+    }
+  }
+
+  private static let looked = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// Whether it is time to look for abandoned parts: once in a worker's life, and every quarter of an hour.
+  private static func mayLook() -> Bool {
+    looked.withLock { looked in
+      if let last = looked, .now - last < .seconds(900) { return false }
+      looked = .now
+      return true
+    }
   }
 
   /// Launches one run of the handler that waits for the batch, with the report as its payload.

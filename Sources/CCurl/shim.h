@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* Swift cannot call variadic functions: one function for each type of argument. Each is called by the thread that uses the handle. */
@@ -56,25 +57,45 @@ static inline CURLcode taskhost_curl_set_size(CURL *handle, CURLoption option, c
     return curl_easy_setopt(handle, option, value);
 }
 
-/* The descriptor travels in the pointer. */
+/* A part of a file that is sent. */
+struct taskhost_curl_upload {
+    int descriptor;
+    int error;        /* why it could not be read: errno, 0 if the file has become shorter; -1 if it could */
+    int64_t start;    /* of the part in the file */
+    int64_t size;     /* of the part */
+    int64_t position; /* of the next byte in the part */
+};
+
 static inline size_t taskhost_curl_read(char *bytes, size_t size, size_t count, void *context) {
+    struct taskhost_curl_upload *upload = context;
+    int64_t left = upload->size - upload->position;
+    size_t most = (uint64_t)left < size * count ? (size_t)left : size * count;
+    if (most == 0) return 0;
     ssize_t taken;
-    do taken = read((int)(intptr_t)context, bytes, size * count);
+    do taken = pread(upload->descriptor, bytes, most, upload->start + upload->position);
     while (taken < 0 && errno == EINTR);
-    return taken < 0 ? CURL_READFUNC_ABORT : (size_t)taken;
+    if (taken <= 0) {
+        upload->error = taken < 0 ? errno : 0;
+        return CURL_READFUNC_ABORT;
+    }
+    upload->position += taken;
+    return (size_t)taken;
 }
 
 static inline int taskhost_curl_seek(void *context, curl_off_t offset, int origin) {
-    return lseek((int)(intptr_t)context, offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
+    struct taskhost_curl_upload *upload = context;
+    if (origin != SEEK_SET || offset < 0 || offset > upload->size) return CURL_SEEKFUNC_FAIL;
+    upload->position = offset;
+    return CURL_SEEKFUNC_OK;
 }
 
-/* Sends `size` bytes of the file, which must stay open as long as the handle uses it. */
-static inline CURLcode taskhost_curl_set_upload(CURL *handle, int descriptor, curl_off_t size) {
+/* Sends a part of a file, which must stay open, as `upload` must live, as long as the handle uses it. */
+static inline CURLcode taskhost_curl_set_upload(CURL *handle, struct taskhost_curl_upload *upload) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_READFUNCTION, taskhost_curl_read);
-    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_READDATA, (void *)(intptr_t)descriptor);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_READDATA, (void *)upload);
     if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, taskhost_curl_seek);
-    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_SEEKDATA, (void *)(intptr_t)descriptor);
-    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, size);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_SEEKDATA, (void *)upload);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)upload->size);
     return code;
 }
 

@@ -8,9 +8,9 @@ final class Exchange {
   private var addresses: UnsafeMutablePointer<curl_slist>?
   let limits: Limits
   private let take: (TransferHead, UnsafeRawBufferPointer) -> Bool
+  private let takeInterim: (TransferHead) -> Void
+  private let upload: UnsafeMutablePointer<taskhost_curl_upload>?
   private let headLimit: Int
-  /// Whether the answer to a redirect may follow another answer.
-  private let isRedirected: Bool
   private var reader: HeadReader
   private var end: End?
 
@@ -22,15 +22,26 @@ final class Exchange {
   /// libcurl's global state. Never released: other parts of the process may use it as well.
   private static let global = curl_global_init(Int(CURL_GLOBAL_SSL))
 
-  init(_ request: TransferRequest, take: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool) throws(TransferFailure) {
+  /// - Parameters:
+  ///   - takeInterim: Told each interim answer (1xx).
+  ///   - take: Takes the body; false ends the exchange.
+  init(
+    _ request: TransferRequest, takeInterim: @escaping (TransferHead) -> Void = { _ in },
+    take: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool
+  ) throws(TransferFailure) {
     try request.validate()
     guard Self.global == CURLE_OK, let handle = curl_easy_init() else { throw .broken("libcurl cannot be used here") }
     self.handle = handle
     self.take = take
+    self.takeInterim = takeInterim
     headLimit = request.mostHeadBytes
-    isRedirected = request.mostRedirects > 0
     limits = Limits(request)
-    reader = HeadReader(limit: request.mostHeadBytes)
+    reader = HeadReader(limit: request.mostHeadBytes, url: request.url)
+    upload = request.upload.map { body in
+      let upload = UnsafeMutablePointer<taskhost_curl_upload>.allocate(capacity: 1)
+      upload.initialize(to: taskhost_curl_upload(descriptor: body.descriptor, error: -1, start: body.start, size: body.size, position: 0))
+      return upload
+    }
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     try setUp(request)
@@ -41,7 +52,11 @@ final class Exchange {
     curl_slist_free_all(headers)
     curl_slist_free_all(addresses)
     errorText.deallocate()
+    upload?.deallocate()
   }
+
+  /// How many bytes of the body were handed to libcurl; 0 without an upload.
+  var uploaded: Int64 { upload?.pointee.position ?? 0 }
 
   /// The outcome, after libcurl has finished with `code`.
   func result(_ code: CURLcode) throws(TransferFailure) -> TransferHead {
@@ -50,6 +65,9 @@ final class Exchange {
     case .enough: break
     case nil:
       guard code == CURLE_OK else {
+        if let error = upload?.pointee.error, error >= 0 { throw .unreadable(code: error) }
+        // So libcurl names a header of more than 100 KiB.
+        if code == CURLE_OUT_OF_MEMORY, isConnected, reader.head == nil { throw .headTooLarge(limit: headLimit) }
         if code == CURLE_OPERATION_TIMEDOUT { throw isConnected ? .timedOut : limits.failureToConnect }
         let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(code) : UnsafePointer(errorText))
         throw TransferFailure(
@@ -97,11 +115,6 @@ final class Exchange {
   }
 
   private func setLimits(_ request: TransferRequest) throws(TransferFailure) {
-    if request.mostRedirects > 0 {
-      try set(CURLOPT_FOLLOWLOCATION, 1)
-      try set(CURLOPT_MAXREDIRS, request.mostRedirects)
-      try set(CURLOPT_REDIR_PROTOCOLS_STR, request.url.lowercased().hasPrefix("https:") ? "https" : "http,https")
-    }
     if let rate = request.bytesPerSecond {
       try check(taskhost_curl_set_size(handle, CURLOPT_MAX_RECV_SPEED_LARGE, curl_off_t(rate)))
       try check(taskhost_curl_set_size(handle, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(rate)))
@@ -115,9 +128,9 @@ final class Exchange {
   }
 
   private func setMethod(_ request: TransferRequest) throws(TransferFailure) {
-    if let upload = request.upload {
+    if let upload {
       try set(CURLOPT_UPLOAD, 1)
-      try check(taskhost_curl_set_upload(handle, upload.descriptor, curl_off_t(upload.size)))
+      try check(taskhost_curl_set_upload(handle, upload))
       try set(CURLOPT_CUSTOMREQUEST, request.method)
       return
     }
@@ -177,8 +190,10 @@ final class Exchange {
   }
 
   private func takeHead(_ line: UnsafeRawBufferPointer) -> Bool {
-    if isRedirected, line.starts(with: "HTTP/".utf8) { reader.beginAgain() }
-    if reader.take(line, status: taskhost_curl_get_long(handle, CURLINFO_RESPONSE_CODE)) { return true }
+    if reader.take(line, status: taskhost_curl_get_long(handle, CURLINFO_RESPONSE_CODE)) {
+      if let interim = reader.takeInterim() { takeInterim(interim) }
+      return true
+    }
     end = .headTooLarge
     return false
   }

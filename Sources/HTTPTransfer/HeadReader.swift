@@ -3,19 +3,24 @@ struct HeadReader {
   /// Set at the empty line that ends the head; later lines are trailers.
   private(set) var head: TransferHead?
 
+  /// The last interim answer (1xx) since it was taken with ``takeInterim()``.
+  private var interim: TransferHead?
   private let limit: Int
+  private let url: String
   private var taken = 0
   private var headers: [(name: String, value: String)] = []
 
-  init(limit: Int) {
+  /// - Parameters:
+  ///   - limit: The largest head, with all interim answers before it, in bytes.
+  ///   - url: What was asked.
+  init(limit: Int, url: String) {
     self.limit = limit
+    self.url = url
   }
 
-  /// Forgets the answer before, which was a redirect.
-  mutating func beginAgain() {
-    head = nil
-    headers = []
-    taken = 0
+  mutating func takeInterim() -> TransferHead? {
+    defer { interim = nil }
+    return interim
   }
 
   /// Reads one line with its end.
@@ -29,8 +34,9 @@ struct HeadReader {
     let text = String(decoding: line, as: UTF8.self).trimmed(where: { $0.isNewline })
     if text.isEmpty {
       let status = status()
+      let whole = TransferHead(status: status, headers: headers, url: url)
       // Interim answers are followed by another head.
-      if status >= 200 { head = TransferHead(status: status, headers: headers) }
+      if status >= 200 { head = whole } else { interim = whole }
       headers = []
     } else if let first = text.first, first == " " || first == "\t" {
       guard let last = headers.popLast() else { return true }

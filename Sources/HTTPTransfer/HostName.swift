@@ -12,8 +12,8 @@ struct HostName: Sendable {
   init?(url: String) {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
-    guard curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK, let name = Self.part(CURLUPART_HOST, of: parts),
-      let port = Self.part(CURLUPART_PORT, of: parts)
+    guard curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK, let name = TransferURL.part(CURLUPART_HOST, of: parts),
+      let port = TransferURL.part(CURLUPART_PORT, of: parts)
     else { return nil }
     var address = in_addr()
     let lower = name.lowercased()
@@ -44,12 +44,5 @@ struct HostName: Sendable {
     // libcurl accepts no address with an interface.
     if address.contains("%") { return nil }
     return found.ai_family == AF_INET6 ? "[\(address)]" : address
-  }
-
-  private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
-    var text: UnsafeMutablePointer<CChar>?
-    guard curl_url_get(parts, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
-    defer { curl_free(text) }
-    return String(cString: text)
   }
 }

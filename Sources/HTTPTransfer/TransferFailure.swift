@@ -23,6 +23,10 @@ public enum TransferFailure: Error, Equatable {
   case headTooLarge(limit: Int)
   /// The body exceeds the caller's limit.
   case bodyTooLarge(limit: Int)
+  /// The server redirects in a way that is not followed.
+  case badRedirect(String)
+  /// The file to send cannot be read, or is shorter than it was; the `errno`, 0 if it is shorter.
+  case unreadable(code: Int32)
   /// ``Transfer/cancel()`` was called, or the task was cancelled.
   case cancelled
   /// The connection broke, or the answer is not HTTP.
@@ -44,6 +48,9 @@ extension TransferFailure: CustomStringConvertible {
     case .insecure(let reason): "no secure connection: \(reason)"
     case .headTooLarge(let limit): "the headers of the answer exceed \(limit) bytes"
     case .bodyTooLarge(let limit): "the answer exceeds \(limit) bytes"
+    case .badRedirect(let reason): reason
+    case .unreadable(0): "the file became shorter while it was sent"
+    case .unreadable(let code): "the file cannot be read: \(String(cString: strerror(code)))"
     case .cancelled: "the transfer was cancelled"
     case .broken(let reason): reason
     }

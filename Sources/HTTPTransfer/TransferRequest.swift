@@ -12,8 +12,6 @@ public struct TransferRequest: Sendable {
   public var body: [UInt8]?
   /// A file to send as the body, instead of ``body``.
   public var upload: Upload?
-  /// How many redirects are followed, by default none. From `https`, only to `https`; `Authorization` goes to no other host.
-  public var mostRedirects = 0
   /// Limit on the rate of the body in bytes a second, in both directions; nil sets none.
   public var bytesPerSecond: Int64?
   /// The size of the buffer for the answer in bytes, at least 16 KiB: a larger one is faster.
@@ -33,14 +31,17 @@ public struct TransferRequest: Sendable {
 
   /// A body that is read from an open file while it is sent.
   public struct Upload: Sendable {
-    /// The file, open for reading, from its beginning. The caller closes it after the transfer.
+    /// The file, open for reading; its position is not used. The caller closes it after the transfer.
     public var descriptor: Int32
+    /// The first byte to send.
+    public var start: Int64
     /// The number of bytes to send.
     public var size: Int64
 
     /// Creates a body.
-    public init(descriptor: Int32, size: Int64) {
+    public init(descriptor: Int32, start: Int64 = 0, size: Int64) {
       self.descriptor = descriptor
+      self.start = start
       self.size = size
     }
   }
@@ -77,6 +78,14 @@ public struct TransferRequest: Sendable {
         }
       }
   }
+
+  private static let harmless: Set<String> = [
+    "accept", "accept-encoding", "accept-language", "content-type", "if-range", "range", "upload-complete", "upload-draft-interop-version",
+    "upload-offset", "user-agent",
+  ]
+
+  /// Whether a header says nothing about who asks, so that it may leave the origin (scheme, host, port) that the request was meant for.
+  public static func isHarmless(_ name: String) -> Bool { harmless.contains(name.lowercased()) }
 }
 
 extension TransferRequest: CustomStringConvertible, CustomReflectable {

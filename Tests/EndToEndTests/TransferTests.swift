@@ -6,57 +6,9 @@ import Testing
 /// The transfers plugin in a worker, with a server of its own.
 @Suite("Transfers", .timeLimit(.minutes(20)))
 struct TransferTests {
-  /// A host with the plugin, which may write and read in `files`, and a server.
-  private struct Surroundings: Sendable {
-    let host: HostProcess
-    let server: RangeServer
-
-    func file(_ name: String) -> String { host.directory("files/\(name)") }
-
-    /// Submits a transfer and waits for its end.
-    func transfer(_ arguments: String...) async throws -> Program.Result {
-      try await host.cli(["transfers", "submit"] + arguments + ["--wait"])
-    }
-
-    /// Submits a batch, and waits for the end of it.
-    func batch(_ json: String, _ arguments: String...) async throws -> Program.Result {
-      try host.directory.file("batch.json", json)
-      return try await host.cli(["transfers", "submit", "--list", host.directory("batch.json"), "--wait"] + arguments)
-    }
-
-    /// The names in `files`, hidden ones too.
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: host.directory("files")).sorted() }
-
-    func expectContent(_ name: String, of path: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-      let expected = Data(try await server.get(path))
-      let found = FileManager.default.contents(atPath: file(name))
-      #expect(found == expected, "\(name): \(found?.count ?? -1) of \(expected.count) bytes", sourceLocation: sourceLocation)
-    }
-  }
-
-  private func withServer(_ configuration: String = "", _ body: (Surroundings) async throws -> Void) async throws {
-    let server = try await RangeServer.start()
-    try await HostProcess.prepare { host in
-      try host.directory.file(
-        "plugins/libTransfers.so", try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libTransfers.so"))))
-      try host.directory.folder("files")
-      try host.configure(
-        """
-        \(configuration)
-        [plugin."org.taskhost.transfers".entitlements]
-        network = "connect"
-        write = ["\(host.directory("files"))"]
-
-        """)
-      try await host.start()
-      try await body(Surroundings(host: host, server: server))
-    }
-    await server.stop()
-  }
-
   @Test("a download appears under its name when it is whole, with nothing beside it")
   func download() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let result = try await at.transfer("\(at.server.address)/a?size=1000000", "--to", at.file("a"))
       #expect(result.status == 0 && result.output.contains("\"bytes\":1000000"), "\(result)")
       try await at.expectContent("a", of: "/a?size=1000000")
@@ -68,7 +20,7 @@ struct TransferTests {
 
   @Test("a connection that breaks is taken up where it broke, if the content is still the same")
   func resumed() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let result = try await at.transfer("\(at.server.address)/a?size=1000000&cut=400000", "--to", at.file("a"))
       #expect(result.status == 0, "\(result)")
       try await at.expectContent("a", of: "/a?size=1000000")
@@ -82,7 +34,7 @@ struct TransferTests {
     "a server without strong validators, ranges or the right range is asked for everything again",
     arguments: ["etag=no", "etag=weak", "ranges=no", "wrong=range"])
   func restarted(_ habit: String) async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let result = try await at.transfer("\(at.server.address)/a?size=300000&cut=100000&\(habit)", "--to", at.file("a"))
       #expect(result.status == 0, "\(habit): \(result)")
       try await at.expectContent("a", of: "/a?size=300000")
@@ -92,7 +44,7 @@ struct TransferTests {
 
   @Test("kill -9 of the host in the middle of a download loses nothing: the next host asks for the rest")
   func killed() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let url = "\(at.server.address)/a?size=3000000&hold=1500000"
       let submitted = try await at.host.cli("transfers", "submit", url, "--to", at.file("a"))
       let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -112,7 +64,7 @@ struct TransferTests {
 
   @Test("two downloads to one target have a part each, and the target is one of them, whole")
   func sameTarget() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       var ids: [String] = []
       for name in ["one", "two"] {
         let submitted = try await at.host.cli(
@@ -132,7 +84,7 @@ struct TransferTests {
 
   @Test("a cancelled download leaves nothing; a shutdown keeps what has arrived")
   func stopped() async throws {
-    try await withServer("drain_timeout = \"0s\"") { at in
+    try await TransferSurroundings.run("drain_timeout = \"0s\"") { at in
       for name in ["cancelled", "kept"] {
         let url = "\(at.server.address)/\(name)?size=3000000&hold=1500000"
         let submitted = try await at.host.cli("transfers", "submit", url, "--to", at.file(name))
@@ -152,7 +104,7 @@ struct TransferTests {
 
   @Test("temporary answers are tried again, with the server's delay; others fail for good")
   func statuses() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let busy = try await at.transfer("\(at.server.address)/busy?size=10&status=503&times=2&retry=0", "--to", at.file("busy"))
       #expect(busy.status == 0 && busy.errors.contains("the server answered 503"), "\(busy)")
       let gone = try await at.transfer("\(at.server.address)/gone", "--to", at.file("gone"))
@@ -165,7 +117,7 @@ struct TransferTests {
 
   @Test("a checksum that differs is no success, and leaves nothing")
   func checksum() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let url = "\(at.server.address)/a?size=100000"
       let wrong = try await at.transfer(url, "--to", at.file("a"), "--sha256", String(repeating: "0", count: 64))
       #expect(wrong.status == 1 && wrong.output.contains("the content has the SHA-256"), "\(wrong)")
@@ -178,7 +130,7 @@ struct TransferTests {
 
   @Test("an upload sends the file, with headers and a token that is read from a file; redirects are followed")
   func upload() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       try at.host.directory.file("files/report", "the report")
       try at.host.directory.file("files/token", #"{"access_token": "abc.def", "refresh_token": "secret"}"#)
       let sent = try await at.transfer(
@@ -197,7 +149,7 @@ struct TransferTests {
 
   @Test("a batch of 200 wakes one run of a handler with its report, and what failed is named")
   func batch() async throws {
-    try await withServer(
+    try await TransferSurroundings.run(
       "[plugin.\"org.taskhost.transfers\"]\nmay_submit = [\"woken\"]\n[command.woken]\nrun = [\"cat\"]\nstdout = \"output\""
     ) { at in
       var items = (0..<200).map { "{\"url\": \"\(at.server.address)/f\($0)?size=5000\", \"to\": \"\(at.file("f\($0)"))\"}" }
@@ -215,7 +167,7 @@ struct TransferTests {
 
   @Test("what it may not write or reach fails with what to do, and a wrong batch names every problem")
   func refused() async throws {
-    try await withServer { at in
+    try await TransferSurroundings.run { at in
       let outside = try await at.transfer("\(at.server.address)/a?size=5", "--to", at.host.directory("elsewhere"))
       #expect(outside.status == 1 && outside.output.contains("entitle the plugin to that directory"), "\(outside)")
       let wrong = try await at.batch(
@@ -228,83 +180,6 @@ struct TransferTests {
       for arguments in [["http://x/y"], ["--to", "a"], ["http://x", "--to", "a", "--from", "b"], ["http://x", "--list", "c"]] {
         let usage = try await at.host.cli(["transfers", "submit"] + arguments)
         #expect(usage.status == 2, "\(arguments): \(usage)")
-      }
-    }
-  }
-}
-
-/// The server `range_server.py`.
-private final class RangeServer: Sendable {
-  struct Entry: Decodable {
-    let method: String
-    let path: String
-    let headers: [String: String]
-  }
-
-  let address: String
-  private let program: Program
-
-  private init(_ program: Program, port: String) {
-    self.program = program
-    address = "http://127.0.0.1:\(port)"
-  }
-
-  static func start() async throws -> RangeServer {
-    let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Fixtures/Servers/range_server.py").path
-    let (ports, told) = AsyncStream.makeStream(of: String.self)
-    let program = try Program("/usr/bin/python3", [script], onErrorLine: { told.yield($0) })
-    for await line in ports { return RangeServer(program, port: line) }
-    throw TestFailure("the server told no port")
-  }
-
-  func stop() async {
-    program.send(SIGKILL)
-    _ = try? await program.result()
-  }
-
-  /// The body of an answer. No proxy of the environment is asked.
-  func get(_ path: String) async throws -> Data {
-    let port = try #require(UInt16(address.split(separator: ":").last ?? ""))
-    return try await onThread {
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      guard descriptor >= 0 else { throw TestFailure("socket: errno \(errno)") }
-      defer { close(descriptor) }
-      var place = sockaddr_in()
-      place.sin_family = sa_family_t(AF_INET)
-      place.sin_port = port.bigEndian
-      place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-      let code = withUnsafePointer(to: &place) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-      }
-      guard code == 0 else { throw TestFailure("connect: errno \(errno)") }
-      let request = Array("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
-      guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { throw TestFailure("send") }
-      var all = Data()
-      try Channel.readAll(descriptor) { all.append(contentsOf: $0) }
-      let head = try #require(all.range(of: Data("\r\n\r\n".utf8)))
-      return all[head.upperBound...]
-    }
-  }
-
-  func log() async throws -> [Entry] { try JSONDecoder().decode([Entry].self, from: Data(try await get("/log"))) }
-}
-
-extension HostProcess {
-  /// Waits until a run of the request has told that much progress.
-  fileprivate func progress(of id: String, reaches count: Int64) async throws {
-    let socket = socket
-    try await onThread {
-      let events = try SocketClient(socket, limit: .seconds(30))
-      try events.send("GET /v1/stream?request=\(id) HTTP/1.1\r\nhost: x\r\n\r\n")
-      _ = try events.read(until: ": subscribed\n\n")
-      let client = try SocketClient(socket, limit: .seconds(30))
-      let runs = try client.request("GET", "/v1/runs?request=\(id)").json()["runs"]?.array ?? []
-      if (runs.first?["progress"]?["completed"]?.integer ?? 0) >= count { return }
-      while true {
-        _ = try events.read(until: "event: progress\ndata: ")
-        let told = try JSON(parsing: try events.read(until: "\n\n"))
-        if (told["completed"]?.integer ?? told["progress"]?["completed"]?.integer ?? 0) >= count { return }
       }
     }
   }

@@ -5,38 +5,6 @@ import Testing
 @testable import TokenRefresh
 
 @Suite("Formats") struct FormatsTests {
-  @Test(
-    "the three forms of an HTTP date are read",
-    arguments: [
-      ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
-      ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200),
-      ("Fri, 31 Dec 2100 12:00:00 GMT", 4_133_937_600),
-    ])
-  func httpDate(_ text: String, _ expected: Double) {
-    #expect(HTTPDate.parse(text)?.timeIntervalSince1970 == expected)
-  }
-
-  @Test(
-    "what is no HTTP date is not read",
-    arguments: ["", "tomorrow", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 25:00:00 GMT", "a b c d e f"])
-  func noDate(_ text: String) {
-    #expect(HTTPDate.parse(text) == nil)
-  }
-
-  @Test("Retry-After is bounded by 0 and a day, and a date is measured against the server's own clock")
-  func retryAfter() {
-    let now = Date(timeIntervalSince1970: 784_111_777)
-    func parse(_ value: String?, date: String? = nil) -> Duration? { RetryAfter.parse(value, date: date, now: now) }
-    #expect(parse(nil) == nil)
-    #expect(parse("soon") == nil)
-    #expect(parse("-1") == nil)
-    #expect(parse("0") == .zero)
-    #expect(parse("99999999999999999999999") == .seconds(86_400))
-    #expect(parse("Sun, 06 Nov 1994 08:49:47 GMT") == .seconds(10))
-    #expect(parse("Sun, 06 Nov 1994 08:49:27 GMT") == .zero)
-    #expect(parse("Sun, 06 Nov 1994 09:49:47 GMT", date: "Sun, 06 Nov 1994 09:49:37 GMT") == .seconds(10))
-  }
-
   @Test("durations are a whole number and a unit")
   func durations() {
     #expect(Duration(text: "500ms") == .milliseconds(500))

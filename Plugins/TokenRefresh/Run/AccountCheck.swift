@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransfer
 import Logging
 
 /// Checks whether an account is due and may be tried, without asking its server.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTransfer
 import StrictText
 
 /// The meaning of a token endpoint's answer (RFC 6749 §5).
@@ -57,7 +58,7 @@ enum TokenAnswer {
   }
 
   private static func temporary(_ reason: String, _ answer: ServerAnswer, _ now: Date) -> ExchangeFailure {
-    .temporary(reason: reason, retryAfter: RetryAfter.parse(answer.retryAfter, date: answer.date, now: now))
+    .temporary(reason: reason, retryAfter: RetryAfter.parse(answer.retryAfter, date: answer.date, now: Int64(now.timeIntervalSince1970)))
   }
 
   /// An error answer (RFC 6749 §5.2), safe for a log.

@@ -29,7 +29,7 @@ struct TokenServer: Sendable {
         isUnreadable = true
         seen.append("no JSON object of at most \(ServerAnswer.largestBody) bytes at \(address)")
       case 408, 425, 429, 500...:
-        let wait = RetryAfter.parse(answer.retryAfter, date: answer.date, now: now)
+        let wait = RetryAfter.parse(answer.retryAfter, date: answer.date, now: Int64(now.timeIntervalSince1970))
         throw .temporary(reason: "the metadata of \(issuer.display) is unavailable: the server answered \(answer.status)", retryAfter: wait)
       default: seen.append("\(answer.status) at \(address)")
       }

@@ -9,17 +9,22 @@ GET /NAME?size=N answers N bytes that are the same each time. More in the query:
   hold=N        sends N bytes of the first answer, and the rest when /release/NAME is asked for
   status=S&times=T   answers the status S the first T times;   retry=R adds Retry-After
   wrong=range   answers a range with another one
-PUT and POST keep the body: GET /kept/NAME. GET /redirect?to=URL redirects. GET /log tells each request, with its headers.
+  raw=TEXT      answers exactly these bytes, and ends the connection. If given several times, the n-th request gets the n-th, further ones
+                the last. At <hold> it waits until /release/NAME is asked for. <9*x>
+                stands for nine x. Works for uploads as well
+PUT and POST keep the body: GET /kept/NAME. Any method of /redirect?to=URL&code=S redirects, with 302 by default. /loop redirects to itself.
+GET /log tells each request, with its headers and the size of its body. GET /count/NAME?of=N answers once NAME was asked for N times.
 """
 
 import hashlib
 import json
+import re
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-lock = threading.Lock()
+lock = threading.Condition()
 counts, kept, log, gates = {}, {}, [], {}
 
 
@@ -36,12 +41,35 @@ class Handler(BaseHTTPRequestHandler):
 
     def begin(self):
         parts = urlsplit(self.path)
-        self.query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        values = parse_qs(parts.query, encoding="latin-1")
+        self.query = {key: values[0] for key, values in values.items()}
+        self.raw = values.get("raw", [])
         self.name = parts.path
         with lock:
             counts[self.name] = counts.get(self.name, 0) + 1
+            lock.notify_all()
             self.number = counts[self.name]
-            log.append({"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
+            self.entry = {"method": self.command, "path": self.path, "headers": dict(self.headers.items()), "body": 0}
+            log.append(self.entry)
+
+    def special(self):
+        """Answers what every method answers alike."""
+        if self.name == "/redirect":
+            self.answer(int(self.query.get("code", "302")), b"elsewhere", Location=self.query["to"])
+        elif self.name == "/loop":
+            self.answer(302, Location="/loop")
+        elif self.raw:
+            raw = self.raw[min(self.number, len(self.raw)) - 1].encode("latin-1")
+            before, _, after = re.sub(rb"(?s)<(\d+)\*(.*?)>", lambda match: match[2] * int(match[1]), raw).partition(b"<hold>")
+            self.wfile.write(before)
+            self.wfile.flush()
+            if after:
+                gates.setdefault(self.name, threading.Event()).wait()
+                self.wfile.write(after)
+            self.close_connection = True
+        else:
+            return False
+        return True
 
     def answer(self, status, body=b"", **headers):
         self.send_response(status)
@@ -57,8 +85,13 @@ class Handler(BaseHTTPRequestHandler):
         query = self.query
         if self.name == "/log":
             return self.answer(200, json.dumps(log).encode())
-        if self.name == "/redirect":
-            return self.answer(302, b"elsewhere", Location=query["to"])
+        if self.special():
+            return None
+        if self.name.startswith("/count/"):
+            with lock:
+                wanted = self.name.removeprefix("/count")
+                reached = lock.wait_for(lambda: counts.get(wanted, 0) >= int(query["of"]), 60)
+            return self.answer(200, b"yes" if reached else b"no")
         if self.name.startswith("/release/"):
             gates.setdefault(self.name.removeprefix("/release"), threading.Event()).set()
             return self.answer(200)
@@ -105,10 +138,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_PUT(self):
         self.begin()
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.entry["body"] = len(body)
+        if self.special():
+            return None
         if "status" in self.query and self.number <= int(self.query.get("times", "1000000")):
             return self.answer(int(self.query["status"]), b"no")
         kept[self.name] = body
-        self.answer(201, f"{len(body)} bytes".encode())
+        return self.answer(201, f"{len(body)} bytes".encode())
 
     do_POST = do_PUT
     do_PATCH = do_PUT
