@@ -46,6 +46,7 @@ final class BatchRun {
   /// Whether bytes arrived or a transfer was done.
   private(set) var hasProgressed = false
   private var isSaved = true
+  private var mustSave = false
   /// When the report was saved last. A save is a commit of the store, so the ends of small transfers share one.
   private var savedAt = ContinuousClock.now
   private static let saveInterval: Duration = .milliseconds(250)
@@ -79,8 +80,8 @@ final class BatchRun {
       if work.isEmpty, queue.isEmpty, refusals.waiting.isEmpty { break }
       let ended = try group.step(milliseconds: 500, descriptor: environment.expiration)
       for (index, result) in ended { end(index, result) }
+      if !isSaved, mustSave || ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
       tellProgress()
-      if !isSaved, ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
       if environment.isExpired() {
         stop(isOver: isOver())
         break
@@ -107,14 +108,19 @@ final class BatchRun {
 
   private func save() throws {
     try environment.save(report)
-    (isSaved, savedAt) = (true, .now)
+    (isSaved, mustSave, savedAt) = (true, false, .now)
   }
 
   private func tellProgress() {
     if batch.items.count > 1 {
       environment.progress(UInt64(report.count(.done) + report.count(.failed)), UInt64(batch.items.count), "transfers")
-    } else if case .download(let download)? = work.values.first {
-      environment.progress(UInt64(clamping: download.size), UInt64(clamping: download.total ?? 0), "bytes")
+    } else {
+      switch work.values.first {
+      case .download(let download): environment.progress(UInt64(clamping: download.size), UInt64(clamping: download.total ?? 0), "bytes")
+      case .upload(let upload):
+        environment.progress(UInt64(clamping: upload.offset + group.uploaded(0)), UInt64(clamping: upload.size), "bytes")
+      case nil: break
+      }
     }
   }
 
@@ -174,6 +180,8 @@ final class BatchRun {
     guard report.items[index].resumption != resumption else { return }
     report.items[index].resumption = resumption
     isSaved = false
+    // What was sent so far is lost if the host ends before this is saved.
+    mustSave = true
   }
 
   private func end(_ index: Int, _ result: Result<TransferHead, TransferFailure>) {

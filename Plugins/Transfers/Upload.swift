@@ -32,6 +32,10 @@ final class Upload {
   /// Where the upload can go on, if it breaks.
   private(set) var resumption: Resumption?
 
+  var size: Int64 { stamp.size }
+  /// Where what is sent now begins.
+  var offset: Int64 { if case .append(_, let offset) = step { offset } else { 0 } }
+
   /// - Parameter resumption: Of an earlier attempt. It does not count if the file has changed since.
   init(_ path: String, resumption: Resumption?) throws(FileFailure) {
     self.path = path

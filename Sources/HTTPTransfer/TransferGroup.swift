@@ -6,6 +6,8 @@ internal import CCurl
 public final class TransferGroup {
   private let multi: Multi
   private var running: [UnsafeMutableRawPointer: Running] = [:]
+  /// Whether an interim answer was told in this step.
+  private var hasToldInterim = false
 
   /// A transfer, and its exchange with the server that it has come to.
   private struct Running {
@@ -56,7 +58,11 @@ public final class TransferGroup {
     _ request: TransferRequest, _ id: Int, redirectsLeft: Int, follows: Bool, _ takers: Takers
   ) throws(TransferFailure) {
     var skipped = 0
-    let exchange = try Exchange(request, takeInterim: takers.interim) { head, part in
+    let tellInterim = { [unowned self] (head: TransferHead) in
+      hasToldInterim = true
+      takers.interim(head)
+    }
+    let exchange = try Exchange(request, takeInterim: tellInterim) { head, part in
       guard follows, Redirect.isOne(head) else { return takers.body(head, part) }
       // A short body is read, so that the connection can be used again.
       skipped += part.count
@@ -74,18 +80,19 @@ public final class TransferGroup {
   /// How many bytes of a transfer's body were sent or are about to be; 0 once it has ended.
   public func uploaded(_ id: Int) -> Int64 { running.values.first { $0.id == id }?.exchange.uploaded ?? 0 }
 
-  /// Makes progress until a transfer has ended, the time is over, or the descriptor is readable.
+  /// Makes progress until a transfer has ended, an interim answer was told, the time is over, or the descriptor is readable.
   ///
   /// - Returns: The transfers that have ended.
   public func step(
     milliseconds: Int, descriptor: Int32? = nil
   ) throws(TransferFailure) -> [(id: Int, result: Result<TransferHead, TransferFailure>)] {
     let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+    hasToldInterim = false
     while true {
       _ = try multi.perform()
       let ended = takeEnded()
       let left = deadline - .now
-      if !ended.isEmpty || left <= .zero { return ended }
+      if !ended.isEmpty || hasToldInterim || left <= .zero { return ended }
       if try multi.wait(milliseconds: 1 + Int(left / .milliseconds(1)), descriptor: descriptor) { return [] }
     }
   }

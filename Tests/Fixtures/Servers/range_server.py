@@ -13,7 +13,12 @@ GET /NAME?size=N answers N bytes that are the same each time. More in the query:
                 the last. At <hold> it waits until /release/NAME is asked for. <9*x>
                 stands for nine x. Works for uploads as well
 PUT and POST keep the body: GET /kept/NAME. Any method of /redirect?to=URL&code=S redirects, with 302 by default. /loop redirects to itself.
-GET /log tells each request, with its headers and the size of its body. GET /count/NAME?of=N answers once NAME was asked for N times.
+GET /log tells each request, with its headers and the size of its body.
+PUT /NAME?resumable=URL supports draft-ietf-httpbis-resumable-upload, interop version 6, at the address URL/upload/NAME. More in the query:
+  break=N       ends the connection after N bytes of the first request's body
+  lost=1        takes the body of the first request, and ends the connection without an answer
+  forget=1      knows nothing of the upload afterwards
+ GET /count/NAME?of=N answers once NAME was asked for N times.
 """
 
 import hashlib
@@ -25,7 +30,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 lock = threading.Condition()
-counts, kept, log, gates = {}, {}, [], {}
+counts, kept, log, gates, uploads = {}, {}, [], {}, {}
 
 
 def content(name, version, size):
@@ -135,8 +140,53 @@ class Handler(BaseHTTPRequestHandler):
             body = body[int(query["hold"]) :]
         self.wfile.write(body)
 
+    def do_HEAD(self):
+        self.begin()
+        part = uploads.get(self.name.removeprefix("/upload"))
+        if part is None or "forget" in part["query"]:
+            return self.answer(404)
+        complete = "?1" if part["complete"] else "?0"
+        return self.answer(204, Upload_Offset=str(len(part["body"])), Upload_Complete=complete, Upload_Draft_Interop_Version="6")
+
+    def create(self):
+        """Takes an upload that can be resumed."""
+        part = uploads[self.name] = {"body": b"", "complete": False, "query": self.query}
+        length = int(self.headers["Content-Length"])
+        place = f"{self.query['resumable']}/upload{self.name}"
+        self.send_response_only(104, "Upload Resumption Supported")
+        self.send_header("Location", place)
+        self.send_header("Upload-Draft-Interop-Version", "6")
+        self.end_headers()
+        self.wfile.flush()
+        broken = self.number == 1 and "break" in self.query
+        part["body"] = self.rfile.read(min(length, int(self.query["break"])) if broken else length)
+        self.entry["body"] = len(part["body"])
+        part["complete"] = len(part["body"]) == length
+        if broken or (self.number == 1 and "lost" in self.query):
+            self.close_connection = True
+            self.connection.shutdown(2)
+            return None
+        kept[self.name] = part["body"]
+        return self.answer(201, b"whole")
+
+    def append(self, part):
+        """Takes the rest of an upload."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.entry["body"] = len(body)
+        if int(self.headers["Upload-Offset"]) != len(part["body"]) or self.headers["Content-Type"] != "application/partial-upload":
+            return self.answer(409, Upload_Offset=str(len(part["body"])))
+        part["body"] += body
+        part["complete"] = True
+        kept[self.name.removeprefix("/upload")] = part["body"]
+        return self.answer(201, b"appended")
+
     def do_PUT(self):
         self.begin()
+        part = uploads.get(self.name.removeprefix("/upload"))
+        if self.command == "PATCH" and part is not None:
+            return self.append(part)
+        if "resumable" in self.query and self.headers.get("Upload-Draft-Interop-Version") == "6":
+            return self.create()
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         self.entry["body"] = len(body)
         if self.special():
