@@ -16,17 +16,19 @@ final class RangeServer: Sendable {
   let address: String
   private let program: Program
 
-  private init(_ program: Program, port: String) {
+  private init(_ program: Program, scheme: String, port: String) {
     self.program = program
-    address = "http://127.0.0.1:\(port)"
+    address = "\(scheme)://127.0.0.1:\(port)"
   }
 
-  static func start() async throws -> RangeServer {
+  /// - Parameter tls: The paths of a certificate and its key, and `old` for an old version; empty for plain HTTP. Over TLS, only
+  ///   ``address`` can be used.
+  static func start(tls: [String] = []) async throws -> RangeServer {
     let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Fixtures/Servers/range_server.py").path
     let (ports, told) = AsyncStream.makeStream(of: String.self)
-    let program = try Program("/usr/bin/python3", [script], onErrorLine: { told.yield($0) })
-    for await line in ports { return RangeServer(program, port: line) }
+    let program = try Program("/usr/bin/python3", ["-W", "ignore", script] + tls, onErrorLine: { told.yield($0) })
+    for await line in ports { return RangeServer(program, scheme: tls.isEmpty ? "http" : "https", port: line) }
     throw TestFailure("the server told no port")
   }
 

@@ -34,9 +34,10 @@ struct TransferSurroundings: Sendable {
   ///
   /// - Parameters:
   ///   - environment: Of the host.
+  ///   - readable: Further places that the plugin may read.
   ///   - options: Those of a file system in memory for `files`, which only root can mount; nil mounts none.
   static func run(
-    _ configuration: String = "", environment: [String: String] = [:], mounting options: String? = nil,
+    _ configuration: String = "", environment: [String: String] = [:], reading readable: [String] = [], mounting options: String? = nil,
     _ body: (TransferSurroundings) async throws -> Void
   ) async throws {
     let server = try await RangeServer.start()
@@ -55,6 +56,7 @@ struct TransferSurroundings: Sendable {
         [plugin."org.taskhost.transfers".entitlements]
         network = "connect"
         write = ["\(host.directory("files"))"]
+        read = [\(readable.map { "\"\($0)\"" }.joined(separator: ", "))]
 
         """)
       try await host.start()

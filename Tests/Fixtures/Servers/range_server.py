@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A server for tests of transfers. Prints its port to standard error, then serves until it is killed.
 
+range_server.py [CERTIFICATE KEY [old]]: with TLS if it gets a certificate; old: with TLS 1.1 only.
+
 GET /NAME?size=N answers N bytes that are the same each time. More in the query:
   version=V     another content, and another ETag
   etag=no       no ETag;   etag=weak: a weak one
@@ -24,6 +26,7 @@ PUT /NAME?resumable=URL supports draft-ietf-httpbis-resumable-upload, interop ve
 import hashlib
 import json
 import re
+import ssl
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -204,5 +207,13 @@ ThreadingHTTPServer.request_queue_size = 1000
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True
 server.handle_error = lambda *_: None
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[1], sys.argv[2])
+    if len(sys.argv) > 3:
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+    # The handshake is left to the thread of the connection.
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 print(server.server_address[1], file=sys.stderr, flush=True)
 server.serve_forever()
