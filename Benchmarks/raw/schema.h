@@ -16,7 +16,7 @@ static const char *const bench_schema =
     " attempts_spent INTEGER NOT NULL, losses INTEGER NOT NULL, stop_requested INTEGER, blocked_by INTEGER, run INTEGER,"
     " started_ms INTEGER, ended_ms INTEGER, last_outcome INTEGER, last_message TEXT, lane INTEGER NOT NULL DEFAULT 0,"
     " repeats INTEGER NOT NULL DEFAULT 0, clock INTEGER NOT NULL DEFAULT 0, deadline_ms INTEGER, relaxed INTEGER NOT NULL DEFAULT 0,"
-    " event TEXT, event_due_ms INTEGER, event_since_ms INTEGER, missed_left INTEGER NOT NULL DEFAULT 0, options TEXT) STRICT;"
+    " event TEXT, event_due_ms INTEGER, event_since_ms INTEGER, missed_left INTEGER NOT NULL DEFAULT 0, options TEXT, paused TEXT) STRICT;"
     "CREATE INDEX requests_pending ON requests (lane, priority DESC, due_ms) WHERE state = 20;"
     "CREATE INDEX requests_running ON requests (id) WHERE state = 40;"
     "CREATE INDEX requests_blocked ON requests (identifier) WHERE state = 10;"

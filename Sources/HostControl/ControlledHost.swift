@@ -21,6 +21,11 @@ public protocol ControlledHost: Sendable {
   func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int
   /// Postpones a pending request to `time`; one that is due later keeps its time.
   func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest
+  /// Holds a live request back until it is resumed, also over restarts. A running one is asked to stop, which spends no attempt; one that is
+  /// paused already stays as it is.
+  func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord
+  /// Lets a paused request go on. Nothing changes for one that is not paused.
+  func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Makes a dead letter pending again.
   func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Makes the matching dead letters pending again, oldest first; nil matches all.

@@ -54,6 +54,13 @@ extension JSONWriter {
     moment("event_since", record.eventSince)
     moment("event_due", record.eventDue)
     if record.missedLeft > 0 { member("missed_left", record.missedLeft) }
+    if !record.state.isFinal, let paused = record.paused {
+      object("paused") { writer in
+        writer.member("by", paused.by)
+        writer.moment("since", paused.since)
+        writer.member("why", paused.reason)
+      }
+    }
     member("stop_requested", record.stopRequested?.rawValue)
     member("blocked_by", record.blockedBy?.description)
     member("run", record.run?.description)

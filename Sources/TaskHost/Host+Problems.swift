@@ -42,7 +42,7 @@ extension Host {
   /// The maximum number of identifiers whose overdue work is explained.
   private static let explained = 50
   /// Gates that the request itself asked for: waiting for them is normal.
-  private static let ownGates: Set<String> = ["conditions", "window", "event", "time", "backoff", "predecessor"]
+  private static let ownGates: Set<String> = ["paused", "conditions", "window", "event", "time", "backoff", "predecessor"]
 
   /// The store's reports of requests that may need attention. The health check reads them too, to test whether the store is readable.
   func storeReports() throws(StoreError) -> (letters: [DeadLetters], overdue: [RequestRecord]) {

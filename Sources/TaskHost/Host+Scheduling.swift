@@ -70,6 +70,16 @@ extension Host {
     try await ask { self.scheduler.snooze(id, until: time, completion: $0) }
   }
 
+  /// Holds a live request back until it is resumed, also over restarts.
+  public func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord {
+    try await ask { self.scheduler.pause(id, pause, completion: $0) }
+  }
+
+  /// Lets a paused request go on.
+  public func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    try await ask { self.scheduler.resume(id, completion: $0) }
+  }
+
   /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
   public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
     switch (tag, identifier) {

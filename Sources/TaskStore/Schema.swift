@@ -33,6 +33,10 @@ enum Schema {
       try database.execute(sql: "ALTER TABLE runs ADD COLUMN details TEXT")
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("8 paused requests") { database in
+      try database.execute(sql: "ALTER TABLE requests ADD COLUMN paused TEXT")
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 

@@ -11,6 +11,7 @@ struct StoredGates: Codable {
   var resources: [String: Int]?
   var flex: Int64?
   var late: Bool?
+  var paused: Bool?
 
   static func text(of gates: RunConstraints) throws -> String {
     guard gates != .none else { return "" }
@@ -31,6 +32,7 @@ struct StoredGates: Codable {
     resources = gates.resources.isEmpty ? nil : gates.resources
     flex = gates.flex == .zero ? nil : gates.flex.wholeMilliseconds
     late = gates.isPastDeadline ? true : nil
+    paused = gates.isPaused ? true : nil
   }
 
   var gates: RunConstraints {
@@ -38,6 +40,7 @@ struct StoredGates: Codable {
       conditions: Conditions(rawValue: conditions ?? 0), onLostCondition: finish == true ? .finish : .stop, window: window,
       concurrencyKey: key, resources: resources ?? [:], flex: .milliseconds(flex ?? 0))
     gates.isPastDeadline = late == true
+    gates.isPaused = paused == true
     return gates
   }
 }

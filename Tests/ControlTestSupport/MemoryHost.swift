@@ -229,6 +229,20 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
+  public func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord {
+    guard try await !request(id).state.isFinal else { throw RequestRefusal(.conflict, "only a live request can be paused") }
+    change(id) { $0.paused = $0.paused ?? pause }
+    return try await request(id)
+  }
+
+  /// As the protocol says.
+  public func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    guard try await !request(id).state.isFinal else { throw RequestRefusal(.conflict, "only a live request can be resumed") }
+    change(id) { $0.paused = nil }
+    return try await request(id)
+  }
+
+  /// As the protocol says.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     guard try await request(id).state == .failed else { throw RequestRefusal(.conflict, "only a failed request can be retried") }
     change(id, to: .pending)

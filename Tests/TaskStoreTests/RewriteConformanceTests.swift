@@ -30,6 +30,7 @@ import Testing
     record.eventSince = .ms(5)
     record.missedLeft = 2
     record.isRelaxed = true
+    record.paused = RequestPause(by: "user ü", since: .ms(6), reason: "why")
     return record
   }
 
@@ -69,6 +70,7 @@ import Testing
     let full = Self.full(1, store)
     try store.commit { try $0.rewrite(full) }
     #expect(try store.known(1) == full)
+    #expect(try store.due(.sample(), full.request.gates, by: .ms(50)) == [])
     #expect(try store.due(.sample(), full.gates, by: .ms(50)) == [1])
     #expect(try store.due(by: .ms(50)) == [])
     #expect(try store.commit { try $0.holder(of: "key 1", identifier: .sample())?.id } == full.id)

@@ -132,7 +132,7 @@ enum {
   TASKHOST_STOP_NONE = 0,       /* it was not */
   TASKHOST_STOP_BUDGET = 1,     /* its time budget is spent */
   TASKHOST_STOP_CANCELLED = 2,  /* its request was cancelled */
-  TASKHOST_STOP_CONDITIONS = 3, /* a condition it requires was lost */
+  TASKHOST_STOP_CONDITIONS = 3, /* a condition it requires was lost, or its request was paused */
   TASKHOST_STOP_DRAINING = 4,   /* the host is shutting down */
   TASKHOST_STOP_REPLACED = 5,   /* a newer request took its unique key */
   TASKHOST_STOP_STALLED = 6     /* continued: no progress for too long */

@@ -27,9 +27,9 @@ extension Route {
   /// How many bytes of a request's body are read; 0 for routes that take none.
   var bodyLimit: Int {
     switch self {
-    case .submit: BodyBudget.submissionBytes
+    case .submit, .submitTransfer: BodyBudget.submissionBytes
     case .notify: SchedulingReader.eventBytes
-    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion: BodyBudget.otherBytes
+    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion, .pauseTransfer: BodyBudget.otherBytes
     default: 0
     }
   }

@@ -81,6 +81,16 @@ struct ControlResponder: Sendable {
     case .listAssertions: return list("assertions", await host.heldAssertions()) { $0.assertion($1) }
     case .beginAssertion: return try await beginAssertion(request)
     case .giveBackAssertion(let id): return try await one(host.giveBackAssertion(id)) { $0.assertion($1) }
+    case .listTransfers: return try await listTransfers(query)
+    case .submitTransfer: return try await submit(request, of: Self.transfers)
+    case .transfer(let id): return try await showTransfer(id)
+    case .pauseTransfer(let id): return try await pauseTransfer(id, request)
+    case .resumeTransfer(let id):
+      _ = try await transfer(id)
+      return try await one(host.resume(id)) { $0.request($1) }
+    case .cancelTransfer(let id):
+      _ = try await transfer(id)
+      return try await one(host.cancel(id)) { $0.request($1) }
     case .status: return one(await host.status()) { $0.status($1) }
     case .problems: return one(await host.status().problems) { $0.problems($1) }
     case .shutdown:
@@ -102,7 +112,7 @@ struct ControlResponder: Sendable {
   }
 
   /// - Parameter next: What to send as `after` for the next page; nil on the last page.
-  private func list<Value>(
+  func list<Value>(
     _ name: String, _ values: [Value], next: String? = nil, _ write: (inout JSONWriter, Value) -> Void
   ) -> ControlResponse {
     .json(capacity: 64 + values.count * 512) {
@@ -129,9 +139,10 @@ struct ControlResponder: Sendable {
     }
   }
 
-  private func submit(_ request: ControlRequest) async throws -> ControlResponse {
+  /// - Parameter identifier: Whose requests they are, if the route says so.
+  private func submit(_ request: ControlRequest, of identifier: TaskIdentifier? = nil) async throws -> ControlResponse {
     let (requests, isArray) = try SubmissionReader.read(
-      request.body, now: SystemClock().wallTime, idempotencyKey: try request.headers.idempotencyKey(),
+      request.body, of: identifier, now: SystemClock().wallTime, idempotencyKey: try request.headers.idempotencyKey(),
       traceparent: request.headers.traceparent)
     let submissions = try await host.submit(requests)
     return .json(.created, capacity: 64 + submissions.count * 400) { writer in

@@ -69,7 +69,10 @@ final class RequestHandler: ChannelInboundHandler {
     self.head = head
     keepsAlive = head.isKeepAlive
     var request = ControlRequest(head)
-    if case .success(.beginAssertion) = request.route { request.peer = Peer(context.channel) }
+    switch request.route {
+    case .success(.beginAssertion), .success(.pauseTransfer): request.peer = Peer(context.channel)
+    default: break
+    }
     state = .receiving(request, taken: 0)
     let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     // No route that takes no body has a reason to refuse one.

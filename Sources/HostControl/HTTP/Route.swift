@@ -29,6 +29,12 @@ enum Route: Hashable {
   case listAssertions
   case beginAssertion
   case giveBackAssertion(AssertionID)
+  case listTransfers
+  case submitTransfer
+  case transfer(RequestID)
+  case pauseTransfer(RequestID)
+  case resumeTransfer(RequestID)
+  case cancelTransfer(RequestID)
   case status
   case problems
   case shutdown
@@ -42,7 +48,8 @@ enum Route: Hashable {
   /// Whether the route takes query parameters; others refuse all.
   var readsQuery: Bool {
     switch self {
-    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast, .otherMethods: true
+    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast, .listTransfers, .otherMethods:
+      true
     default: false
     }
   }
@@ -85,6 +92,7 @@ enum Route: Hashable {
     case "conditions": [("GET", .conditions), ("PUT", .overrideConditions), ("DELETE", .clearConditions)]
     case "forecast": [("GET", .forecast)]
     case "assertions": [("GET", .listAssertions), ("POST", .beginAssertion)]
+    case "transfers": [("GET", .listTransfers), ("POST", .submitTransfer)]
     case "reload": [("POST", .later("reloading"))]
     default: nil
     }
@@ -97,6 +105,9 @@ enum Route: Hashable {
     case ("requests", _):
       let request: RequestID = try id(name, ofA: "request")
       return [("GET", .request(request)), ("DELETE", .cancel(request))]
+    case ("transfers", _):
+      let transfer: RequestID = try id(name, ofA: "transfer")
+      return [("GET", .transfer(transfer)), ("DELETE", .cancelTransfer(transfer))]
     case ("runs", _): return [("GET", .run(try id(name, ofA: "run")))]
     case ("assertions", _): return [("DELETE", .giveBackAssertion(try id(name, ofA: "assertion")))]
     case ("simulate", "launch"): return [("POST", .simulateLaunch)]
@@ -112,6 +123,8 @@ enum Route: Hashable {
     case ("requests", "snooze"): return [("POST", .snooze(try id(name, ofA: "request")))]
     case ("requests", "retry"): return [("POST", .retry(try id(name, ofA: "request")))]
     case ("requests", "discard"): return [("POST", .discard(try id(name, ofA: "request")))]
+    case ("transfers", "pause"): return [("POST", .pauseTransfer(try id(name, ofA: "transfer")))]
+    case ("transfers", "resume"): return [("POST", .resumeTransfer(try id(name, ofA: "transfer")))]
     case ("runs", "logs"): return [("GET", .logs(try id(name, ofA: "run")))]
     case ("plugins", "release") where !name.isEmpty: return [("POST", .release(try identifier(name)))]
     default: return nil

@@ -42,6 +42,19 @@ enum SchedulingReader {
     return overrides
   }
 
+  /// `{"why": …}`; nil for an empty body or object.
+  static func reason(in bytes: [UInt8]) throws(RequestRefusal) -> String? {
+    guard !bytes.isEmpty else { return nil }
+    let node = try SubmissionReader.parse(bytes)
+    guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "send {\"why\": …}, not \(node.kind)") }
+    if let other = members.first(where: { $0.name != "why" }) { throw SubmissionReader.unknown(other.name, among: ["why"]) }
+    guard let member = members.first else { return nil }
+    guard let text = member.node.string else {
+      throw RequestRefusal(.invalid, "why: must be a string, this is \(member.node.kind)", field: "why")
+    }
+    return text
+  }
+
   /// `{"payload": …}`, `{"payload_base64": …}`; nil for an empty body or object.
   static func eventPayload(in bytes: [UInt8]) throws(RequestRefusal) -> [UInt8]? {
     guard !bytes.isEmpty else { return nil }

@@ -17,22 +17,26 @@ struct SubmissionReader {
   private(set) var index: Int?
   /// The checked identifier of the previous request in the array: most arrays use only one.
   private var known: TaskIdentifier?
+  /// Whose requests they are, if the route says so: then a body need not.
+  private var expected: TaskIdentifier?
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// Reads one request or an array of requests.
   ///
   /// - Parameters:
+  ///   - identifier: Whose requests they are, if the route says so. Nil: each request says so.
   ///   - now: The time from which `delay_ms` counts.
   ///   - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
   ///   - traceparent: The header `traceparent`, for requests without the member.
   ///   - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
   static func read(
-    _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, traceparent: TraceParent? = nil,
+    _ bytes: [UInt8], of identifier: TaskIdentifier? = nil, now: WallTime, idempotencyKey: String? = nil, traceparent: TraceParent? = nil,
     hostTimeZone: @escaping () -> String = { HostTimeZone.name }
   ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {
     let root = try parse(bytes, opaque: [RequestField.payload.rawValue])
     var reader = SubmissionReader(bytes: bytes)
+    reader.expected = identifier
     (reader.now, reader.hostTimeZone, reader.traceparent) = (now, hostTimeZone, traceparent)
     guard case .array(let elements) = root.value else {
       var request = try reader.request(root)
@@ -94,8 +98,7 @@ struct SubmissionReader {
 
   private mutating func request(_ node: JSONNode) throws(RequestRefusal) -> TaskRequest {
     guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "a request is an object, this is \(node.kind)") }
-    guard let identifier = node[.identifier] else { throw RequestField.identifier.refusal("is missing: say whose handler is to run") }
-    let checked = if let known, known.rawValue == identifier.string { known } else { try taskIdentifier(identifier) }
+    let checked = try identifier(of: node)
     known = checked
     var request = TaskRequest(identifier: checked)
     request.traceparent = traceparent
@@ -109,6 +112,17 @@ struct SubmissionReader {
     }
     try request.check()
     return request
+  }
+
+  private func identifier(of node: JSONNode) throws(RequestRefusal) -> TaskIdentifier {
+    guard let identifier = node[.identifier] else {
+      if let expected { return expected }
+      throw RequestField.identifier.refusal("is missing: say whose handler is to run")
+    }
+    if let known, known.rawValue == identifier.string { return known }
+    let named = try taskIdentifier(identifier)
+    if let expected, named != expected { throw RequestField.identifier.refusal("must be \(expected) here: leave it out") }
+    return named
   }
 
   /// If both the header and the member are there, they must agree.

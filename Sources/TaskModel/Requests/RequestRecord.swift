@@ -38,13 +38,15 @@ public struct RequestRecord: Sendable, Hashable {
   public var eventSince: WallTime?
   /// For ``MissedPolicy/all(limit:spread:)``: the number of missed occurrences still to run.
   public var missedLeft: Int
+  /// Who holds the request back, since when and why; nil if nobody does. An ended request is not paused, whatever this says.
+  public var paused: RequestPause?
 
   /// Creates a record.
   public init(
     id: RequestID, request: TaskRequest, state: RequestState, due: WallTime, occurrence: WallTime? = nil, submitted: WallTime,
     attemptsSpent: Int = 0, losses: Int = 0, stopRequested: StopReason? = nil, blockedBy: RequestID? = nil, run: RunID? = nil,
     started: WallTime? = nil, ended: WallTime? = nil, lastOutcome: RunOutcome? = nil, lastMessage: String? = nil, isRelaxed: Bool = false,
-    eventDue: WallTime? = nil, eventSince: WallTime? = nil, missedLeft: Int = 0
+    eventDue: WallTime? = nil, eventSince: WallTime? = nil, missedLeft: Int = 0, paused: RequestPause? = nil
   ) {
     self.id = id
     self.request = request
@@ -65,6 +67,7 @@ public struct RequestRecord: Sendable, Hashable {
     self.eventDue = eventDue
     self.eventSince = eventSince
     self.missedLeft = missedLeft
+    self.paused = paused
   }
 
   /// The number of the next or current run: 1 for the first, plus one for each attempt spent. Once the request has ended, the number of its
@@ -75,7 +78,12 @@ public struct RequestRecord: Sendable, Hashable {
   }
 
   /// What the request waits for now besides its time.
-  public var gates: RunConstraints { isRelaxed ? request.gates.relaxed : request.gates }
+  public var gates: RunConstraints {
+    guard isRelaxed || paused != nil else { return request.gates }
+    var gates = isRelaxed ? request.gates.relaxed : request.gates
+    gates.isPaused = paused != nil
+    return gates
+  }
 
   /// The lane of the request.
   public var lane: Lane { Lane(request.identifier, gates) }

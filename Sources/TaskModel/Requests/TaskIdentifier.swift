@@ -18,6 +18,12 @@ public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConver
     rawValue = text
   }
 
+  /// An identifier that this source code names, and that follows the rule.
+  private init(known text: StaticString) { rawValue = "\(text)" }
+
+  /// The plugin that carries out background transfers.
+  public static let transfers = TaskIdentifier(known: "org.taskhost.transfers")
+
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

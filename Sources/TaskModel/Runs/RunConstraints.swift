@@ -17,6 +17,8 @@ public struct RunConstraints: Sendable, Hashable {
   public var flex: Duration
   /// Whether the request's deadline has passed: run-time quotas no longer apply.
   public var isPastDeadline = false
+  /// Whether somebody has paused the request: it does not begin until it is resumed, see ``RequestPause``.
+  public var isPaused = false
 
   /// Creates constraints; by default only the request's time counts.
   public init(

@@ -167,6 +167,7 @@ extension SchedulerCore {
   ) throws {
     try record.apply(ended == .failed ? .predecessorFailed : .cancelled)
     record.ended = now
+    record.paused = nil
     record.lastMessage = message
     try transaction.update(record)
     turn.changes += 1

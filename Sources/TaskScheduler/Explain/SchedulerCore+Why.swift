@@ -120,6 +120,10 @@ extension SchedulerCore {
     let identifier = handler.contract.identifier
     var gate = Gate(kind: hold.gate.rawValue, sentence: "", until: hold.until)
     switch hold.gate {
+    case .paused:
+      gate.sentence = "it is paused by \(record?.paused?.by ?? "somebody")" + (record?.paused?.reason.map { ": \($0)" } ?? "")
+      gate.since = record?.paused?.since
+      gate.remedy = "it is resumed"
     case .health:
       gate.sentence = self.gate(of: identifier, now: now) ?? "the plugin is held back"
       gate.since = pluginHealth[identifier].flatMap(struckAt)

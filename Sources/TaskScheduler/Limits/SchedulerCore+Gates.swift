@@ -3,8 +3,8 @@ import TaskModel
 
 /// The gates that may hold a lane, apart from its requests' own times.
 enum GateKind: String, Sendable, CaseIterable {
-  case health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, idleStage = "idle_stage", window, key = "key_busy"
-  case resource, rate, quota, host = "host_busy"
+  case paused, health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, idleStage = "idle_stage", window
+  case key = "key_busy", resource, rate, quota, host = "host_busy"
 }
 
 struct Hold {
@@ -50,6 +50,7 @@ extension SchedulerCore {
 
   /// Calls `body` with each closed gate until it returns false. Dispatch and `why` both use this, so they agree.
   private func visitHolds(on lane: LaneState, of handler: HandlerState, now: WallTime, _ body: (Hold) -> Bool) {
+    if lane.gates.isPaused { guard body(Hold(gate: .paused)) else { return } }
     if let until = handler.heldUntil, now < until {
       guard body(Hold(gate: .health, until: until < .distantFuture ? until : nil)) else { return }
     }
@@ -90,7 +91,7 @@ extension SchedulerCore {
   /// The conditions that requests wait for or runs depend on.
   func awaitedConditions(now: WallTime) -> Conditions {
     var awaited: Conditions = []
-    for lane in agenda.lanes(dueBy: now) { awaited.formUnion(lane.gates.conditions) }
+    for lane in agenda.lanes(dueBy: now) where !lane.gates.isPaused { awaited.formUnion(lane.gates.conditions) }
     for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
     for event in awaitedHostEvents { awaited.formUnion(HostEvents.condition(of: event)) }
     if policy.idleStages != nil {

@@ -75,6 +75,18 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.snooze(id, until: time, transaction, now: now) }
   }
 
+  /// Holds a live request back until it is resumed. A running one is asked to stop as if a condition were lost, which spends no attempt.
+  public func pause(
+    _ id: RequestID, _ pause: RequestPause, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in try core.pause(id, pause, transaction, now: now) }
+  }
+
+  /// Lets a paused request go on.
+  public func resume(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in try core.resume(id, transaction, now: now) }
+  }
+
   /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called.
   public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void)
   {

@@ -82,7 +82,10 @@ extension SchedulerCore {
     record.stopRequested = nil
     record.lastOutcome = outcome
     record.lastMessage = report.message
-    if transition.state.isFinal { record.ended = now }
+    if transition.state.isFinal {
+      record.ended = now
+      record.paused = nil
+    }
     try transaction.update(record)
 
     let identifier = record.request.identifier

@@ -22,11 +22,12 @@ enum Listing {
 
   /// Asks for rows until there are `limit`, or no more. Omits rows whose id has already appeared. With `--json` it prints the answers
   /// instead.
+  ///
+  /// - Parameter atOnce: The maximum number of rows per page.
   static func rows<Page: ListingPage>(
-    of page: Page.Type, _ path: String, _ query: [(String, String?)], limit: Int, _ host: HostOptions
+    of page: Page.Type, _ path: String, _ query: [(String, String?)], atOnce: Int = 10_000, limit: Int, _ host: HostOptions
   ) async throws -> [Page.Row] {
     guard limit > 0 else { throw ValidationError("--limit: write a number of at least 1.") }
-    let atOnce = 10_000
     if host.json {
       try await pages(of: Cursor.self, "GET", path, query, atOnce: atOnce, limit: limit, host) { _ in }
       return []

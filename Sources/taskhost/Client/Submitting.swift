@@ -3,14 +3,17 @@ import StrictText
 /// A submission from the command line: prints the request's id, or follows the request until one occurrence has ended.
 enum Submitting {
   /// - Parameters:
-  ///   - body: The body of `POST /v1/requests`.
+  ///   - body: The body of `POST /v1/requests`, or of another route that takes requests.
+  ///   - path: That route.
   ///   - wait: Whether to follow the request.
   ///   - waited: What the request waits for besides its time, for a sentence.
-  static func submit(_ body: [UInt8], wait: Bool, waitingFor waited: String?, _ host: HostOptions) async throws {
+  static func submit(
+    _ body: [UInt8], to path: String = "/v1/requests", wait: Bool, waitingFor waited: String?, _ host: HostOptions
+  ) async throws {
     let client = host.client()
     // Subscribe first, so that the stream contains everything that happens to the request.
     let events = wait ? try await client.subscribe() : nil
-    let answer = try await client.post("/v1/requests", body)
+    let answer = try await client.post(path, body)
     let submission: SubmissionAnswer = try answer.read()
     report(submission, waitingFor: waited, host)
     let id = submission.id

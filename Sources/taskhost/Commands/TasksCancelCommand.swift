@@ -34,10 +34,12 @@ struct TasksCancelCommand: AsyncParsableCommand {
   }
 
   /// Cancels the requests one by one, and tries all.
-  static func cancel(_ ids: [String], _ host: HostOptions) async throws {
+  ///
+  /// - Parameter path: The route of all requests, or of the kind that is meant.
+  static func cancel(_ ids: [String], at path: String = "/v1/requests", _ host: HostOptions) async throws {
     let client = host.client()
     try await FailedRequests.each(ids) { id in
-      let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
+      let answer = try await client.send("DELETE", "\(path)/\(ControlClient.escape(id))")
       let request: RequestAnswer = try answer.read()
       for note in request.notes ?? [] { Terminal.note("note: \(id): \(note.escapingControlCharacters)") }
       let state = request.state == "running" ? "asked to stop" : request.state

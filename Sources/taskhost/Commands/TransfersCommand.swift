@@ -15,11 +15,16 @@ struct TransfersCommand: AsyncParsableCommand {
         taskhost transfers
         taskhost transfers submit https://example.org/image.iso --to /srv/images/image.iso
       """,
-    subcommands: [TransfersListCommand.self, TransfersSubmitCommand.self, TransfersShowCommand.self, TransfersCancelCommand.self],
+    subcommands: [
+      TransfersListCommand.self, TransfersSubmitCommand.self, TransfersShowCommand.self, TransfersPauseCommand.self,
+      TransfersResumeCommand.self, TransfersCancelCommand.self,
+    ],
     defaultSubcommand: TransfersListCommand.self)
 
-  /// The plugin that carries transfers out.
-  static let identifier = "org.taskhost.transfers"
+  /// The route of all transfers, or of one and what is done with it.
+  static func path(_ id: String? = nil, _ action: String? = nil) -> String {
+    "/v1/transfers" + (id.map { "/\(ControlClient.escape($0))" } ?? "") + (action.map { "/\($0)" } ?? "")
+  }
 }
 
 struct TransfersSubmitCommand: AsyncParsableCommand {
@@ -79,7 +84,6 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
   func run() async throws {
     let payload = try payload()
     let body = try JSONWriter.object { writer in
-      writer.member(RequestField.identifier, TransfersCommand.identifier)
       writer.name(RequestField.payload.rawValue)
       writer.raw(payload)
       try schedule.write(into: &writer)
@@ -87,7 +91,7 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
       writer.member(RequestField.priority, priority)
       if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
     }
-    try await Submitting.submit(body, wait: wait, waitingFor: needs.sentence, host)
+    try await Submitting.submit(body, to: TransfersCommand.path(), wait: wait, waitingFor: needs.sentence, host)
   }
 
   /// The plugin's payload. It checks the values; here, paths are made absolute.
@@ -118,76 +122,4 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
       }
     }
   }
-}
-
-struct TransfersListCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List transfers, newest first.",
-    discussion: """
-      EXAMPLES
-        taskhost transfers list
-        taskhost transfers list --state running
-      """)
-
-  @Option(
-    name: .customLong("state"),
-    help: ArgumentHelp("blocked, pending, running, succeeded, failed or cancelled; may be repeated.", valueName: "state"))
-  var states: [String] = []
-  @Option(help: ArgumentHelp("The maximum number of transfers to list.", valueName: "number"))
-  var limit = 20
-  @OptionGroup var host: HostOptions
-
-  func run() async throws {
-    let query: [(String, String?)] = [("identifier", TransfersCommand.identifier)] + states.map { ("state", $0) }
-    let requests = try await Listing.rows(of: RequestPage.self, "/v1/requests", query, limit: limit, host)
-    if host.json { return }
-    let (now, client) = (MomentText.now, host.client())
-    var table = TextTable("ID", "STATE", "WHEN", "ATTEMPT", "FILE", "ADDRESS")
-    for request in requests {
-      // Lists of requests come without payloads.
-      let record = try? await client.get("/v1/requests/\(ControlClient.escape(request.id))").bytes
-      let payload = record.flatMap { try? JSONReader.read($0) }?["payload"]
-      let items = payload?["items"]?.array
-      let first = items?.first ?? payload
-      let more = (items?.count ?? 1) - 1
-      table.add(
-        request.id, request.state, ScheduleText.when(request, now: now), "\(request.attempt)",
-        (first?["to"]?.string ?? first?["from"]?.string ?? "-") + (more > 0 ? " and \(more) more" : ""),
-        first?["url"]?.string ?? "-")
-    }
-    table.print(empty: "no transfers")
-  }
-}
-
-struct TransfersShowCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show a transfer and the runs that carried it out.",
-    discussion: """
-      EXAMPLES
-        taskhost transfers show "$(taskhost transfers submit https://example.org/a --to a)"
-      """)
-
-  @Argument(help: "The transfer's id.")
-  var id: String
-  @OptionGroup var host: HostOptions
-
-  func run() async throws { try await host.ask("/v1/requests/\(ControlClient.escape(id))") { FieldList($0).print() } }
-}
-
-struct TransfersCancelCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "cancel",
-    abstract: "Cancel transfers, and remove what has arrived of them.",
-    discussion: """
-      EXAMPLES
-        taskhost transfers cancel "$(taskhost transfers submit https://example.org/a --to a --after 1h)"
-      """)
-
-  @Argument(help: "The transfers' ids.")
-  var ids: [String]
-  @OptionGroup var host: HostOptions
-
-  func run() async throws { try await TasksCancelCommand.cancel(ids, host) }
 }

@@ -16,6 +16,13 @@ struct RequestAnswer: Decodable, Identifiable {
   let lastOutcome: String?
   let lastMessage: String?
   let notes: [String]?
+  let paused: Pause?
+
+  /// Who holds it back.
+  struct Pause: Decodable {
+    let by: String
+    let why: String?
+  }
 }
 
 /// How a request, an effective schedule or a task repeats.

@@ -1,0 +1,68 @@
+import HostThreads
+import RecordJSON
+import StrictText
+import TaskModel
+
+/// Transfers: the requests of the plugin that carries them out, with what their payloads and reports say.
+extension ControlResponder {
+  /// The plugin that carries transfers out.
+  static let transfers = TaskIdentifier.transfers
+  /// Each transfer of a list is read with its payload and its last run.
+  private static let listLimit = 1000
+  private static let listPreset = 20
+
+  /// `GET /v1/transfers?state=running&tag=T&limit=20&after=ID`, newest first.
+  func listTransfers(_ query: String?) async throws -> ControlResponse {
+    let parameters = try QueryParameters(query, known: ["state", "tag", "limit", "after"])
+    var wanted = RequestQuery()
+    wanted.identifier = Self.transfers
+    wanted.states = try parameters.states()
+    wanted.tag = try parameters.one("tag")
+    wanted.after = try parameters.id("after", ofA: "transfer")
+    wanted.limit = min(Self.listLimit, try parameters.limit(preset: Self.listPreset))
+    let found = try await host.requests(wanted)
+    var transfers: [TransferState] = []
+    for record in found {
+      // One that was removed meanwhile is left out.
+      guard let whole = try? await host.request(record.id) else { continue }
+      transfers.append(try await state(of: whole))
+    }
+    return list("transfers", transfers, next: found.count < wanted.limit ? nil : found.last?.id.description) {
+      $0.transfer($1, isWhole: false)
+    }
+  }
+
+  /// `GET /v1/transfers/ID`
+  func showTransfer(_ id: RequestID) async throws -> ControlResponse {
+    one(try await state(of: transfer(id))) { $0.transfer($1, isWhole: true) }
+  }
+
+  /// `POST /v1/transfers/ID/pause` with `{"why": …}` or nothing.
+  func pauseTransfer(_ id: RequestID, _ request: ControlRequest) async throws -> ControlResponse {
+    let reason = try SchedulingReader.reason(in: request.body)
+    let who = request.peer.map { "user \($0.user)" } ?? "a client of the control socket"
+    let pause = RequestPause(by: who, since: SystemClock().wallTime, reason: reason)
+    try pause.check()
+    _ = try await transfer(id)
+    return try await one(host.pause(id, pause)) { $0.request($1) }
+  }
+
+  /// A transfer with its payload. Refused if the request is not one.
+  func transfer(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    let record = try await host.request(id)
+    guard record.request.identifier == Self.transfers else {
+      throw RequestRefusal(
+        .notFound, "request \(id) is of \(record.request.identifier), not a transfer: see /v1/requests/\(id)", field: "id")
+    }
+    return record
+  }
+
+  private func state(of record: RequestRecord) async throws -> TransferState {
+    var query = RunQuery()
+    query.request = record.id
+    query.limit = 1
+    guard let last = try await host.runs(query).first else { return TransferState(record: record, run: nil) }
+    // Lists of runs come without outputs.
+    return TransferState(record: record, run: (try? await host.run(last.id)) ?? last)
+  }
+}

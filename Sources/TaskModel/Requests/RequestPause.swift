@@ -1,0 +1,30 @@
+/// Somebody holds a single request back until somebody resumes it. It survives restarts of the host.
+///
+/// A paused request waits like one whose condition does not hold: its run is asked to stop, which spends no attempt, and it goes on once it
+/// is resumed. It keeps its times, its key and its place among its dependants.
+public struct RequestPause: Sendable, Hashable {
+  /// Who paused it, in words for people: "user 1000", "plugin com.example.app". At most 256 bytes.
+  public var by: String
+  /// Since when.
+  public var since: WallTime
+  /// Why; nil if nobody said. At most 1,024 bytes.
+  public var reason: String?
+
+  /// Creates a pause.
+  public init(by: String, since: WallTime, reason: String? = nil) {
+    self.by = by
+    self.since = since
+    self.reason = reason
+  }
+
+  /// Refuses a reason that no host takes. A refusal names the member of the JSON body.
+  public func check() throws(RequestRefusal) {
+    guard let reason else { return }
+    guard !reason.isEmpty, reason.utf8.count <= Self.reasonBytes, reason.utf8.allSatisfy({ $0 != 0 }) else {
+      throw RequestRefusal(.invalid, "why: 1 to \(Self.reasonBytes) bytes without a NUL character are expected", field: "why")
+    }
+  }
+
+  /// The longest reason.
+  public static let reasonBytes = 1024
+}

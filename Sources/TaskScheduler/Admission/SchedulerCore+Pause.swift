@@ -1,0 +1,42 @@
+import TaskModel
+
+extension SchedulerCore {
+  /// Holds a live request back until ``resume(_:_:now:)``. A request that is paused already keeps its pause.
+  ///
+  /// Its run is asked to stop with `conditions`: it then ends without an attempt spent, unless it succeeds or fails at that moment.
+  func pause(_ id: RequestID, _ pause: RequestPause, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
+    var record = try find(id, transaction)
+    try requireHere(record)
+    guard !record.state.isFinal, record.stopRequested == nil else {
+      let state = record.stopRequested == nil ? Self.ending(record.state) : "is being cancelled"
+      throw RequestRefusal(.conflict, "request \(id) \(state): only a live request can be paused")
+    }
+    guard record.paused == nil else { return record }
+    handlers[record.request.identifier]?.forgetDue(of: record)
+    record.paused = pause
+    try write(record, transaction)
+    if record.state == .running, let run = record.run, live[run] != nil { turn.expirations.append((run, .conditions)) }
+    return record
+  }
+
+  /// Lets a paused request go on. A request that is not paused stays as it is.
+  func resume(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
+    var record = try find(id, transaction)
+    guard !record.state.isFinal else {
+      throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)), so it cannot be resumed")
+    }
+    guard record.paused != nil else { return record }
+    try requireHere(record)
+    record.paused = nil
+    try write(record, transaction)
+    return record
+  }
+
+  /// Writes a request whose lane has changed.
+  private func write(_ record: RequestRecord, _ transaction: any StoreTransaction) throws {
+    try transaction.update(record)
+    turn.changes += 1
+    if record.state == .pending { becamePending(record) }
+    note(record)
+  }
+}
