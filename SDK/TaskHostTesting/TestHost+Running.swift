@@ -87,6 +87,16 @@ extension TestHost {
     try change { try $0.notify(event, payload: payload).waiting }
   }
 
+  /// Stands for a change of a file: the requests that watch it fall due, each after its debounce. A test host watches no files itself.
+  ///
+  /// - Parameter path: As in the request that waits for it.
+  /// - Returns: How many requests wait for it.
+  /// - Throws: ``TestHostError/notPossible(_:)``.
+  @discardableResult
+  public func changed(_ path: String) throws -> Int {
+    try change { try $0.notify(EventTrigger.filePrefix + path, payload: nil).waiting }
+  }
+
   /// Cancels a request: a waiting one ends, a running one is asked to stop.
   ///
   /// - Throws: ``TestHostError``.

@@ -128,16 +128,20 @@ extension taskhost_request {
     let fields: [(RequestField, Bool)] = [
       (.earliestBeginUnix, earliest_begin_unix_ms != 0), (.delay, delay_ms != 0), (.every, every_ms != 0), (.cron, cron != nil),
       (.timeZone, time_zone != nil), (.daylightGap, daylight_gap != 0), (.daylightRepeat, daylight_repeat != 0), (.missed, missed != 0),
-      (.missedLimit, missed_limit != 0), (.missedSpread, missed_spread_ms != 0), (.event, event != nil), (.debounce, debounce_ms != 0),
+      (.missedLimit, missed_limit != 0), (.missedSpread, missed_spread_ms != 0), (.event, event != nil), (.watch, watch != nil),
+      (.debounce, debounce_ms != 0),
       (.everyEvent, every_event != 0), (.uniqueKey, unique_key != nil), (.uniqueWindow, unique_window_ms != 0),
     ]
     return fields.filter(\.1).map(\.0)
   }
 
   fileprivate func trigger() throws(CallFailure) -> EventTrigger? {
+    if let path = try Borrowed.optionalText(watch, named: RequestField.watch.rawValue, limit: 4 * Limits.pathBytes) {
+      return EventTrigger(EventTrigger.filePrefix + path, debounce: .milliseconds(debounce_ms))
+    }
     guard let name = try TaskRequest.text(event, .event) else { return nil }
-    let flaw = EventTrigger.flaw(of: name)
-    if let flaw { throw CallFailure(RequestField.event.refusal(flaw)) }
+    // Here only is it known that this is no path.
+    if let flaw = EventTrigger.flaw(of: name) { throw CallFailure(RequestField.event.refusal(flaw)) }
     return EventTrigger(name, debounce: .milliseconds(debounce_ms))
   }
 

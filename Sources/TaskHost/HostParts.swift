@@ -39,7 +39,12 @@ struct HostParts: Sendable {
     self.directory = directory
     self.store = store
     self.crashMemory = crashMemory
-    rules = SubmissionRules(others: configuration.maySubmit())
+    let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths = {
+      EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path)
+    }
+    rules = SubmissionRules(
+      others: configuration.maySubmit(),
+      mayRead: { path, own in own.contains { !entitledPaths($0).entitlement(to: path).isEmpty } })
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
       throw HostFailure(.configuration, "\(error)")
     }
@@ -53,7 +58,7 @@ struct HostParts: Sendable {
     services = PluginServices(
       scheduler, store: store, explainer: explainer, clock: clock, submissionRules: rules,
       eventRules: EventRules(others: configuration.mayNotify()), assertions: assertions,
-      entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
+      entitledPaths: entitledPaths,
       mayBeEntitled: { readable.contain($0) })
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)

@@ -116,6 +116,7 @@ final class PluginServices: WorkerServices {
     case .update(_, let request, let fields):
       try checkNoSchedule(try live(request, for: run, own))
       try submissionRules.check(fields.identifier, from: run.identifier, own: own)
+      try submissionRules.checkWatch(of: fields, own: own)
       scheduler.update(request, with: fields, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }

@@ -85,10 +85,9 @@ extension EventTrigger: WireValue {
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
-    let name = try reader.text("event", atMost: LinkFormat.messageBytes)
-    // Nothing in a worker can wait for a file.
-    if let flaw = Self.flaw(of: name) { throw .malformed(what: RequestField.event.refusal(flaw).message) }
-    self.init(name, debounce: try reader.read(Duration.self, "debounce"))
+    // Whether the plugin may watch a file is for the host to decide.
+    self.init(
+      try reader.text("event", atMost: LinkFormat.messageBytes), debounce: try reader.read(Duration.self, "debounce"))
   }
 }
 

@@ -114,7 +114,7 @@ struct WholeRequestTests {
   }
 
   @Test(
-    "a plugin waits for no file and for nobody else's request, and one of the first header goes on as it did",
+    "a plugin waits for no file by an event's name and for nobody else's request, and one of the first header goes on as it did",
     arguments: Isolation.allCases)
   func refusals(_ isolation: Isolation) async throws {
     try await with(isolation) { host in
@@ -129,6 +129,36 @@ struct WholeRequestTests {
       try #require(old.count == 2)
       try await host.request(old[0], is: "succeeded")
       #expect(old[1].hasPrefix("-1 request has struct_size 60"), "\(old)")
+    }
+  }
+
+  @Test("a plugin waits for changes of a file that it is entitled to, and of no other")
+  func watched() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("whole.so", "whole", ["-DIDENTIFIER=\"test.whole\""])
+      let folder = try host.unusedPath()
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try host.configure("")
+      try await host.start()
+      let foreign = try await submissions(host, "watch /etc/hostname")
+      #expect(
+        foreign.first?.hasPrefix("-4 watch: \"/etc/hostname\" is not below a path of the plugin's entitlements") == true, "\(foreign)")
+      for path in ["\(folder)/../escape", "\(folder)/../../shared-beside/file"] {
+        #expect(try await submissions(host, "watch \(path)").first?.hasPrefix("-4 watch: ") == true, "\(path)")
+      }
+      #expect(try await submissions(host, "watch relative").first?.hasPrefix("-1 watch: \"relative\" is not an absolute path") == true)
+      let waiting = try #require(try await submissions(host, "watch \(folder)/new").first)
+      #expect(try await host.json("tasks", "show", waiting)["watch"]?.string == "\(folder)/new")
+      try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/new"))
+      try await host.request(waiting, is: "succeeded")
+    }
+  }
+
+  @Test("a plugin in a thread of the host may watch whatever the host can read")
+  func watchedByThread() async throws {
+    try await with(.thread) { host in
+      let waiting = try #require(try await submissions(host, "watch /etc/hostname").first)
+      #expect(try await host.json("tasks", "show", waiting)["watch"]?.string == "/etc/hostname")
     }
   }
 

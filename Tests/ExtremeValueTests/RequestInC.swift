@@ -51,7 +51,8 @@ final class RequestInC {
     raw.deadline_unix_ms = request.deadline?.unixMilliseconds ?? 0
     raw.delay_ms = milliseconds(request.delay)
     raw.flex_ms = milliseconds(request.gates.flex)
-    raw.event = text(request.event?.name)
+    raw.event = request.event?.path == nil ? text(request.event?.name) : nil
+    raw.watch = text(request.event?.path)
     raw.debounce_ms = milliseconds(request.event?.debounce)
     raw.window = text(request.gates.window)
     switch request.repetition?.schedule {

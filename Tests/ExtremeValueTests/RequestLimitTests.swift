@@ -96,7 +96,7 @@ import WorkerLink
       },
       key("event") { $0.event = EventTrigger($1) },
       row(
-        "watch", "/" + text(Limits.pathBytes - 1), "/" + text(Limits.pathBytes), isPlugins: false,
+        "watch", "/" + text(Limits.pathBytes - 1), "/" + text(Limits.pathBytes),
         json: { "\"watch\": \"\($0)\"" },
         change: { $0.event = EventTrigger(EventTrigger.filePrefix + $1) }),
       length("delay_ms") { $0.delay = $1 },

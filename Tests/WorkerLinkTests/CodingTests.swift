@@ -150,9 +150,9 @@ import WorkerLink
   }
 
   @Test(
-    "a file to wait for, a place in an array, and fields that contradict each other are refused from a worker",
+    "a relative path to watch, a place in an array, and fields that contradict each other are refused from a worker",
     arguments: [
-      TaskRequest(identifier: Samples.identifier, event: EventTrigger("file:/etc/shadow")),
+      TaskRequest(identifier: Samples.identifier, event: EventTrigger("file:etc/shadow")),
       TaskRequest(identifier: Samples.identifier, after: [Dependency(.position(0))]),
       TaskRequest(identifier: Samples.identifier, repetition: RepeatRule(.event)),
       TaskRequest(identifier: Samples.identifier, repetition: RepeatRule(every: .seconds(900)), event: EventTrigger("e")),

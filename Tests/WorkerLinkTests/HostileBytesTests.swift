@@ -98,7 +98,7 @@ import WorkerLink
     fields.priority = Limits.priorities.upperBound + 1
     #expect(Decoding(WorkerMessage.call(number: 0, .update(Samples.run, Samples.request, with: fields)).encode().bytes).isRefused)
     fields.priority = 0
-    fields.event = EventTrigger("file:/etc/passwd")
+    fields.event = EventTrigger("file:etc/passwd")
     #expect(Decoding(WorkerMessage.call(number: 0, .update(Samples.run, Samples.request, with: fields)).encode().bytes).isRefused)
   }
 

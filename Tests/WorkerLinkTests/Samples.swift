@@ -26,7 +26,7 @@ enum Samples {
       identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime.calendar.upperBound, conditions: .all,
       uniqueKey: "clé", onConflict: .replace),
     TaskRequest(identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, uniqueKey: "k", onConflict: .append),
-    paced, whole, cron, onEvent,
+    paced, whole, cron, onEvent, onChange,
   ]
 
   /// Everything that a plugin can say which fits together.
@@ -54,6 +54,9 @@ enum Samples {
 
   private static let onEvent = TaskRequest(
     identifier: identifier, repetition: RepeatRule(.event), event: EventTrigger("push", debounce: .seconds(1)))
+
+  private static let onChange = TaskRequest(
+    identifier: identifier, event: EventTrigger(EventTrigger.filePrefix + "/srv/clé", debounce: .milliseconds(1)))
 
   private static let paced: TaskRequest = {
     var request = TaskRequest(identifier: identifier)

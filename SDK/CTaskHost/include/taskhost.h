@@ -313,9 +313,9 @@ typedef struct taskhost_request {
   uint64_t missed_spread_ms; /* for MISSED_ALL; 0: one minute */
   const char *event;         /* runs when the host is notified of this event. Events are the whole host's: anyone who may
                               * notify it can wake the request, and a payload that comes with the event replaces its own in
-                              * that run. A name does not begin with "file:" (EINVAL): code cannot wait for a file */
-  uint64_t debounce_ms;      /* the time from the last event of a burst to the run; needs event */
-  uint32_t every_event;      /* 1: runs again at each event, 0: runs once; needs event */
+                              * that run. A name does not begin with "file:" (EINVAL): see watch */
+  uint64_t debounce_ms;      /* the time from the last event of a burst to the run; needs event or watch */
+  uint32_t every_event;      /* 1: runs again at each event, 0: runs once; needs event or watch */
 
   /* ---- how it runs ---- */
 
@@ -342,6 +342,12 @@ typedef struct taskhost_request {
   /* ---- the trace that it belongs to ---- */
 
   const char *traceparent; /* W3C Trace Context: its runs can continue that trace, see TASKHOST_EXTENSION_TRACE */
+
+  /* ---- the file that it waits for; instead of event ---- */
+
+  const char *watch; /* runs when this file or directory appears, changes or goes: an absolute path of at most 4,095 bytes, at
+                      * or below the plugin's entitlements `read` and `write` or its data directory (ENOTPERMITTED). A change
+                      * while the host does not run is no event: look once at launch */
 } taskhost_request;
 
 /* What submit returns. Set struct_size before the call. */
@@ -806,7 +812,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhos
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_retry) == 32, "taskhost_retry has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_predecessor) == 16, "taskhost_predecessor has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_resource) == 16, "taskhost_resource has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 240, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 248, "taskhost_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, deadline_unix_ms) == 56, "version 1 of taskhost_request");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");
@@ -816,6 +822,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, retry) == 152, "taskhost_reque
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, tags) == 176, "taskhost_request.tags");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, unique_window_ms) == 224, "taskhost_request.unique_window_ms");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, traceparent) == 232, "taskhost_request.traceparent");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, watch) == 240, "taskhost_request.watch");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_submission) == 56, "taskhost_submission has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_submission, request_id) == 16, "taskhost_submission.request_id");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_api.register_handler");

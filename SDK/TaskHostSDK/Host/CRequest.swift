@@ -49,6 +49,7 @@ final class CRequest {
     value.delay_ms = request.delay?.millisecondsRoundedUp ?? 0
     value.flex_ms = request.flex.millisecondsRoundedUp
     value.event = try text(request.event, "the request's event")
+    value.watch = try text(request.watch, "the request's watch")
     value.debounce_ms = request.debounce.millisecondsRoundedUp
     value.window = try text(request.window, "the request's window")
     value.idempotency_key = try text(request.idempotencyKey, "the request's idempotency key")

@@ -121,6 +121,7 @@ extension TaskRequest {
     repetition = Repetition(read)
     flex = .milliseconds(read.flex_ms ?? 0)
     event = read.event
+    watch = read.watch
     debounce = .milliseconds(read.debounce_ms ?? 0)
     after = (read.after ?? []).map { Predecessor($0.request, onFailure: $0.on_failure == "ignore" ? .ignore : .fail) }
     window = read.window

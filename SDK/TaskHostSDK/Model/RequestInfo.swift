@@ -30,8 +30,7 @@ public struct RequestInfo: Sendable {
   public let id: String
   /// Where it stands.
   public let state: State
-  /// What was submitted, with what the operator's defaults add. The payload is empty in requests of other plugins. A file that an operator's
-  /// request watches is not in it: see ``watchedFile``.
+  /// What was submitted, with what the operator's defaults add. The payload is empty in requests of other plugins.
   public let request: TaskRequest
   /// When it starts at the earliest; `nil` if it waits for an event.
   public let due: Date?

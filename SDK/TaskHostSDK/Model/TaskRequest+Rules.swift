@@ -5,7 +5,7 @@ extension TaskRequest {
     case every(Duration, missed: Missed = .latest)
     /// At the times of a cron expression: five fields, or a name such as `@daily`. `timeZone` is an IANA name; `nil`: the machine's.
     case cron(String, timeZone: String? = nil, daylight: Daylight = Daylight(), missed: Missed = .latest)
-    /// At each event that ``TaskRequest/event`` names.
+    /// At each event that ``TaskRequest/event`` names, or each change of ``TaskRequest/watch``.
     case event
   }
 

@@ -52,6 +52,11 @@ public struct TaskRequest: Sendable {
   /// and a payload that comes with the event replaces its own in that run.
   public var event: String?
 
+  /// The absolute path of a file or directory: the request runs when it appears, changes or goes. Instead of ``event``; with ``Repetition/event``
+  /// it runs each time. The path lies at or below the plugin's entitlements `read` and `write` or its data directory. A change while the
+  /// host does not run is no event. `nil`: none.
+  public var watch: String?
+
   /// The time from the last event of a burst to the run.
   public var debounce = Duration.zero
 

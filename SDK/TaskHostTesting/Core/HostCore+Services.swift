@@ -91,7 +91,7 @@ extension HostCore: RunServices {
 
   func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
     try serve(.list, run) { (state) throws(CallFailure) in
-      let answers = PluginAnswers(store, rules: SubmissionRules(others: [run.identifier: others])) { [self] (record) throws(CallFailure) in
+      let answers = PluginAnswers(store, rules: rules(of: run.identifier)) { [self] (record) throws(CallFailure) in
         do throws(StoreError) { return try scheduler.explanation(of: record) } catch { throw CallFailure(.unavailable, error.description) }
       } conditions: { [self] () throws(CallFailure) in
         conditionReport

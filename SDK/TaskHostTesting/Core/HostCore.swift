@@ -116,14 +116,17 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
       })
   }
 
+  /// What a plugin may submit, asking from a run of one of its identifiers. A test host confines no plugin: it may watch every file.
+  func rules(of asking: TaskIdentifier) -> SubmissionRules { SubmissionRules(others: [asking: others], mayRead: { _, _ in true }) }
+
   /// Throws unless a plugin may submit to the identifier. `own` are the plugin's identifiers, `asking` the one that submits.
   func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {
-    try SubmissionRules(others: [asking: others]).check(identifier, from: asking, own: own)
+    try rules(of: asking).check(identifier, from: asking, own: own)
   }
 
   /// As ``checkMaySubmit(_:_:to:)``, for everything that the request names.
   func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, _ request: TaskModel.TaskRequest) throws(CallFailure) {
-    try SubmissionRules(others: [asking: others]).check(request, from: asking, own: own) { (id) throws(CallFailure) in
+    try rules(of: asking).check(request, from: asking, own: own) { (id) throws(CallFailure) in
       do throws(StoreError) { return try store.request(id)?.request.identifier } catch {
         throw CallFailure(.unavailable, error.description)
       }

@@ -13,7 +13,8 @@ extension SubmittedRequest {
     deadlineUnixMilliseconds = request.deadline?.unixMilliseconds
     repetition = request.repetition?.shown
     flex = request.gates.flex
-    event = request.event?.name
+    event = request.event?.path == nil ? request.event?.name : nil
+    watch = request.event?.path
     debounce = request.event?.debounce ?? .zero
     after = request.after.compactMap(\.shown)
     window = request.gates.window

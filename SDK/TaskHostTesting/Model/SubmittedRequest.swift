@@ -24,6 +24,8 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   public let flex: Duration
   /// The event that the request waits for; `nil`: none.
   public let event: String?
+  /// The file that the request waits for a change of; `nil`: none. In a test, ``TestHost/changed(_:)`` stands for a change.
+  public let watch: String?
   /// The time from the last event of a burst to the run.
   public let debounce: Duration
   /// The requests that must end first.
@@ -64,6 +66,7 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
     if let deadlineUnixMilliseconds { text += ", by \(deadlineUnixMilliseconds) ms" }
     if let repetition { text += ", repeats \(repetition)" }
     if let event { text += ", on event \"\(event)\"" }
+    if let watch { text += ", on changes of \(watch)" }
     if !after.isEmpty { text += ", after \(after.map(\.requestID).joined(separator: ", "))" }
     if priority != 0 { text += ", priority \(priority)" }
     if !tags.isEmpty { text += ", tags \(tags.joined(separator: ", "))" }

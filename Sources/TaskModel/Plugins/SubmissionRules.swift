@@ -1,9 +1,17 @@
-/// The identifiers that a plugin may submit to: its own, and those of `may_submit` in its configuration.
+/// The requests that a plugin may submit: to its own identifiers and those of `may_submit` in its configuration, and waiting for files that
+/// it may read.
 public struct SubmissionRules: Sendable {
   let others: [TaskIdentifier: [IdentifierPattern]]
+  let mayRead: @Sendable (String, [TaskIdentifier]) -> Bool
 
-  /// - Parameter others: The identifiers that each plugin may submit to besides its own.
-  public init(others: [TaskIdentifier: [IdentifierPattern]]) { self.others = others }
+  /// - Parameters:
+  ///   - others: The identifiers that each plugin may submit to besides its own.
+  ///   - mayRead: Whether the plugin with these identifiers may read the file or directory at an absolute path, which need not exist. May
+  ///     block.
+  public init(others: [TaskIdentifier: [IdentifierPattern]], mayRead: @escaping @Sendable (String, [TaskIdentifier]) -> Bool) {
+    self.others = others
+    self.mayRead = mayRead
+  }
 
   /// Throws `notPermitted` unless the plugin may submit to the identifier.
   ///
@@ -25,11 +33,23 @@ public struct SubmissionRules: Sendable {
     owner: (RequestID) throws(CallFailure) -> TaskIdentifier?
   ) throws(CallFailure) {
     try check(request.identifier, from: plugin, own: own)
+    try checkWatch(of: request, own: [plugin] + own)
     for dependency in request.after {
       guard case .request(let id) = dependency.predecessor, let identifier = try owner(id) else { continue }
       do { try check(identifier, from: plugin, own: own) } catch {
         throw CallFailure(.notPermitted, "\(RequestField.after.rawValue): \(plugin) may not wait for \(id): \(error.message)")
       }
     }
+  }
+
+  /// Throws `notPermitted` if the request waits for a file that the plugin may not read: when a file changes tells something of it.
+  ///
+  /// - Parameter own: The identifiers of the plugin.
+  public func checkWatch(of request: TaskRequest, own: [TaskIdentifier]) throws(CallFailure) {
+    guard let path = request.event?.path, !mayRead(path, own) else { return }
+    throw CallFailure(
+      .notPermitted,
+      "\(RequestField.watch.rawValue): \"\(String(path.prefix(80)).escapingControlCharacters)\" is not below a path of the plugin's "
+        + "entitlements: add it to entitlements.read")
   }
 }

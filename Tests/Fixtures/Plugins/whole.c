@@ -118,6 +118,13 @@ static taskhost_result handle(taskhost_task task, void *context) {
     submit(task, awaiting("pushed", 1), NULL);
   } else if (IS("file")) {
     submit(task, awaiting("file:/etc/hostname", 0), NULL);
+  } else if (IS("watch ")) {
+    char path[1024];
+    if (sscanf(payload, "\"watch %1023[^\"]", path) != 1) return TASKHOST_FAILURE;
+    request = work("{\"do\":\"work\"}");
+    request.watch = path;
+    request.debounce_ms = 10;
+    submit(task, request, NULL);
   } else if (IS("after ")) {
     char named[64];
     if (sscanf(payload, "\"after %63[0-9a-f-]", named) != 1) return TASKHOST_FAILURE;
