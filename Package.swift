@@ -301,7 +301,7 @@ let package = Package(
     .testTarget(
       name: "TokenRefreshTests",
       dependencies: [
-        "CLibSSL", "COpenSSL", "StrictText", "TaskHostSDK", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix,
+        "CLibSSL", "COpenSSL", "StrictText", "TaskHostSDK", "TaskHostTesting", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings),
     .testTarget(name: "ExecTests", dependencies: ["CTaskHost", "Exec", "StrictText", "TaskHostSDK"], swiftSettings: settings),

@@ -11,9 +11,12 @@ struct TokenRefreshTask: BackgroundTask {
   private static let largestOutput = 65_536
 
   private let refresher: TokenRefresher
+  private let plan: RunPlan
 
-  init(_ launch: LaunchContext<TokenRefreshSettings>) {
+  init(_ launch: LaunchContext<TokenRefreshSettings>) throws {
     refresher = TokenRefresher(settings: launch.settings)
+    plan = RunPlan(accounts: launch.settings.accounts)
+    if let look = try plan.lookAtLaunch() { try launch.submit(look) }
   }
 
   func run(_ task: TaskContext<RefreshPayload>) async throws -> TaskResult {
@@ -25,6 +28,7 @@ struct TokenRefreshTask: BackgroundTask {
       // The tokens are refreshed, so a lost output must not make the host repeat the run.
       task.logger.warning("the output cannot be recorded: \(error)")
     }
+    plan.arrange(after: report, task.payload, task)
     return report.outcome
   }
 }
@@ -39,4 +43,6 @@ extension TaskContext: RefreshHost where Payload == RefreshPayload {
   func setState(_ key: String, _ value: [UInt8]?) throws {
     if let value { try state.set(key, value) } else { try state.remove(key) }
   }
+
+  func raise(_ event: RefreshEvent, _ payload: RaisedPayload) throws { try notify(event.rawValue, json: payload) }
 }

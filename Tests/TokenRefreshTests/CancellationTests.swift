@@ -71,7 +71,7 @@ import Testing
       #expect(report.only?.result == .skipped)
       release.send()
     }
-    #expect(fixture.host.state.isEmpty)
+    #expect(fixture.host.records.isEmpty)
   }
 
   @Test("a run cancelled before it begins asks nobody")

@@ -96,7 +96,7 @@ final class Fixture: Sendable {
     dump(refresher, to: &dumped)
     dump(report, to: &dumped)
     let texts = host.log + state + [report.message, String(decoding: try report.output(limit: 65_536), as: UTF8.self), dumped]
-    for text in texts {
+    for text in texts + host.payloads.map({ "\($0)" }) {
       for secret in Self.secrets + Self.secrets.map({ FormEncoding.encode($0) }) {
         #expect(!text.contains(secret))
       }

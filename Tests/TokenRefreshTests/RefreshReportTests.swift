@@ -12,7 +12,8 @@ import Testing
       ([.refreshed, .signedOut], .success),
       ([.signedOut, .signedOut], .failure), ([.refreshed, .failed], .failure),
       ([.inProgress, .failed], .snooze(after: RefreshReport.waitForOthers)),
-      ([.refreshed, .skipped, .inProgress], .snooze(after: nil)), ([.retry, .skipped, .failed, .refreshed], .retry(after: nil)),
+      ([.due, .notDue], .noop), ([.refreshed, .skipped, .inProgress], .snooze(after: nil)),
+      ([.retry, .skipped, .failed, .refreshed], .retry(after: nil)),
     ] as [([AccountReport.Result], TaskResult)])
   func outcome(_ results: [AccountReport.Result], _ expected: TaskResult) {
     #expect(RefreshReport(accounts: results.map { AccountReport(name: "a", result: $0) }).outcome == expected)

@@ -37,7 +37,7 @@ import Testing
       try fixture.write(#"{"access_token": "x", "refresh_token": "signed-in-again", "expires_at": 5}"#, to: "tokens.json")
       #expect(try await fixture.run(accounts).outcome == .success)
       #expect(server.requests.count == 2)
-      #expect(fixture.host.state.isEmpty)
+      #expect(fixture.host.records.isEmpty)
     }
   }
 
@@ -66,7 +66,7 @@ import Testing
       try await fixture.run(accounts)
       try fixture.signIn(expiresIn: 3000)
       #expect(try await fixture.run(accounts).outcome == .noop)
-      #expect(fixture.host.state.isEmpty)
+      #expect(fixture.host.records.isEmpty)
     }
   }
 

@@ -10,6 +10,8 @@ final class TestHost: RefreshHost {
     var log: [String] = []
     var state: [String: [UInt8]] = [:]
     var progress: [[Int]] = []
+    var events: [String] = []
+    var payloads: [RaisedPayload] = []
     var now: Date
     var stateIsBroken = false
   }
@@ -34,6 +36,8 @@ final class TestHost: RefreshHost {
   var progress: [[Int]] { record.withLock { $0.progress } }
 
   var state: [String: [UInt8]] { record.withLock { $0.state } }
+  /// The state without what was seen of token files: what runs must know of failures.
+  var records: [String: [UInt8]] { state.filter { $0.key.hasPrefix("account/") } }
 
   /// From now on the state cannot be read or written.
   func breakState() { record.withLock { $0.stateIsBroken = true } }
@@ -45,6 +49,19 @@ final class TestHost: RefreshHost {
   func log(_ level: Logger.Level, _ message: String) {
     observe("log")
     record.withLock { $0.log.append("\(level): \(message)") }
+  }
+
+  /// The names of the events that were raised, without their common first word, each with the account.
+  var events: [String] { record.withLock { $0.events } }
+  var payloads: [RaisedPayload] { record.withLock { $0.payloads } }
+
+  func raise(_ event: RefreshEvent, _ payload: RaisedPayload) throws {
+    observe("event")
+    try record.withLock {
+      if $0.stateIsBroken { throw Broken() }
+      $0.events.append("\(event.rawValue.dropFirst("token-refresh.".count)) \(payload.account)")
+      $0.payloads.append(payload)
+    }
   }
 
   func progress(_ completed: Int, of total: Int) {

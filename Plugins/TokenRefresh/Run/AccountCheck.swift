@@ -8,6 +8,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
   let secrets: ClientSecretReader
   let host: Host
   let redactor: Redactor
+  var sightings: Sightings<Host> { Sightings(host: host) }
 
   enum Verdict: Sendable {
     case settled(AccountReport)
@@ -22,10 +23,13 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       redactor.learn(snapshot.file.secrets)
       redactor.learn((account.headers + account.parameters).map(\.secret))
       redactor.learn(account.server.address.secrets)
+      sightings.saw(snapshot, of: account)
       let now = host.now
-      let dueDate = RefreshPolicy.dueDate(snapshot.file, margin: account.margin, now: now)
+      let margin = payload.minimumValidity.map { RefreshMargin.duration($0) } ?? account.margin
+      let dueDate = RefreshPolicy.dueDate(snapshot.file, margin: margin, now: now)
       report.expiresAt = snapshot.file.expiresAt
       report.refreshAt = dueDate
+      if payload.minimumValidity != nil { report.place = TokenPlace(file: account.tokenFile, member: snapshot.file.accessTokenMember) }
       let isDue = payload.force || dueDate <= now
       let record = loadRecord(account)
       guard isDue || record.refusal != nil else {
@@ -39,6 +43,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
         let same = refusal.fingerprint == DueAccount.fingerprint(account, snapshot, clientSecret)
         if same && !tried {
           mark(refusal, account, store)
+          sightings.refused(snapshot.digest, of: account, error: redactor.redact(refusal.code))
           return .settled(report.signedOut(refusal))
         }
         // Someone signed in again, so the refusal no longer applies.
@@ -48,6 +53,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
         }
       }
       guard isDue else { return .settled(report) }
+      if payload.look { return .settled(report.with(.due, nil)) }
       if let wait = waitAskedFor(record, now) {
         report.retryAfter = wait
         return .settled(report.with(.retry, "the server wants no request for another \(Int64(wait.inSeconds.rounded(.up))) s"))
@@ -56,6 +62,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
         DueAccount(
           account: account, store: store, snapshot: snapshot, clientSecret: clientSecret, record: record, report: report))
     } catch {
+      if case .missing? = error as? TokenFileProblem { sightings.missed(account) }
       return .settled(report.failed(error))
     }
   }

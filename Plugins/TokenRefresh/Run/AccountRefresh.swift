@@ -49,6 +49,7 @@ struct AccountRefresh<Host: RefreshHost> {
     var report = due.report
     report.refreshAt = RefreshPolicy.dueDate(current.file, margin: due.account.margin, now: host.now)
     report.expiresAt = current.file.expiresAt
+    if recovered != nil { check.sightings.refreshed(current.digest, of: due.account, expiresAt: current.file.expiresAt) }
     if current.digest != due.snapshot.digest, let refreshAt = report.refreshAt, refreshAt > host.now {
       check.storeRecord(AccountRecord(), due.account)
       due.store.removeSignedOutMark()
@@ -95,9 +96,10 @@ struct AccountRefresh<Host: RefreshHost> {
     case .success(let grant):
       redactor.learn(grant.secrets)
       // The answer goes to the disk first: the old refresh token may already be revoked.
-      let updated = try store(grant, issued: issued, in: current.file, with: replacement)
+      let (updated, digest) = try store(grant, issued: issued, in: current.file, with: replacement)
       if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
       due.store.removeSignedOutMark()
+      check.sightings.refreshed(digest, of: due.account, expiresAt: updated.expiresAt)
       report.expiresAt = updated.expiresAt
       report.refreshAt = RefreshPolicy.dueDate(updated, margin: due.account.margin, now: host.now)
       return report.with(.refreshed, nil)
@@ -107,12 +109,15 @@ struct AccountRefresh<Host: RefreshHost> {
     }
   }
 
-  private func store(_ grant: TokenGrant, issued: Date, in file: TokenFile, with replacement: TokenFileReplacement) throws -> TokenFile {
+  private func store(
+    _ grant: TokenGrant, issued: Date, in file: TokenFile, with replacement: TokenFileReplacement
+  ) throws -> (file: TokenFile, digest: String) {
     var updated = file
     updated.apply(grant, issued: issued)
     do {
-      try replacement.commit(try updated.encoded())
-      return updated
+      let bytes = try updated.encoded()
+      try replacement.commit(bytes)
+      return (updated, Digest.sha256(bytes))
     } catch let failure as TokenFileReplacement.Failure {
       throw StorageFailure(failure, rotated: grant.refreshToken != nil)
     }
@@ -156,6 +161,7 @@ struct AccountRefresh<Host: RefreshHost> {
       let refusal = AccountRecord.Refusal(fingerprint: fingerprint, code: code, reason: reason, since: host.now)
       record.refusal = refusal
       check.mark(refusal, due.account, due.store)
+      check.sightings.refused(current.digest, of: due.account, error: check.redactor.redact(code))
       report = report.signedOut(refusal)
     case .misconfigured(let reason):
       report = report.with(.failed, reason)

@@ -12,11 +12,15 @@ struct AccountReport: Sendable, Equatable {
   var detail: String?
   /// For ``Result/retry``: the delay that the server requested.
   var retryAfter: Duration?
+  /// Where the access token is; nil unless the run answers a question.
+  var place: TokenPlace?
 
   enum Result: String, Sendable, Encodable {
     case refreshed
     /// The access token is valid for longer than the margin.
     case notDue = "not_due"
+    /// It is due, but the run only looked.
+    case due
     /// Another process is refreshing it.
     case inProgress = "in_progress"
     /// There is no token file, or the server has refused its tokens permanently.
@@ -33,6 +37,8 @@ struct AccountReport: Sendable, Equatable {
 extension AccountReport: Encodable {
   enum CodingKeys: String, CodingKey {
     case name, result, error, detail
+    case tokenFile = "token_file"
+    case tokenMember = "token_member"
     case expiresAt = "expires_at"
     case refreshAt = "refresh_at"
     case retryAfter = "retry_after_s"
@@ -44,6 +50,8 @@ extension AccountReport: Encodable {
     try container.encode(result, forKey: .result)
     try container.encodeIfPresent(error, forKey: .error)
     try container.encodeIfPresent(detail, forKey: .detail)
+    try container.encodeIfPresent(place?.file, forKey: .tokenFile)
+    try container.encodeIfPresent(place?.member, forKey: .tokenMember)
     try container.encodeIfPresent(Self.text(expiresAt), forKey: .expiresAt)
     try container.encodeIfPresent(Self.text(refreshAt), forKey: .refreshAt)
     try container.encodeIfPresent(retryAfter.map { Int64($0.inSeconds.rounded(.up)) }, forKey: .retryAfter)

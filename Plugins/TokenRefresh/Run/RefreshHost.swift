@@ -20,11 +20,14 @@ protocol RefreshHost: Sendable {
 
   /// Stores a value, durable when this returns; nil removes it.
   func setState(_ key: String, _ value: [UInt8]?) throws
+
+  /// Raises an event, durable when this returns.
+  func raise(_ event: RefreshEvent, _ payload: RaisedPayload) throws
 }
 
 /// The host as the run uses it. Every log line passes the redactor, so that no secret leaves the plugin on an overlooked path.
 ///
-/// State passes unchanged, because a redactor could make encoded state unreadable. Redact values before encoding them, as
+/// State and the payloads of events pass unchanged, because a redactor could make encoded state unreadable. Redact values before encoding them, as
 /// ``AccountRecord/redacted(by:)`` does.
 struct RedactingHost<Host: RefreshHost>: RefreshHost {
   let host: Host
@@ -43,4 +46,6 @@ struct RedactingHost<Host: RefreshHost>: RefreshHost {
   func state(_ key: String) throws -> [UInt8]? { try host.state(key) }
 
   func setState(_ key: String, _ value: [UInt8]?) throws { try host.setState(key, value) }
+
+  func raise(_ event: RefreshEvent, _ payload: RaisedPayload) throws { try host.raise(event, payload) }
 }

@@ -6,10 +6,24 @@ struct RefreshReport: Sendable, Equatable {
   /// The wait for another process that is refreshing the same account; longer than a usual exchange.
   static let waitForOthers = Duration.seconds(15)
 
+  /// The wait for another process whose token a caller waits for.
+  static let waitForAnswer = Duration.seconds(1)
+
   /// In the order of the settings.
   let accounts: [AccountReport]
 
-  /// The first that applies decides:
+  var purpose = Purpose.refresh
+
+  /// What a run is for, and so what its outcome says.
+  enum Purpose: Sendable, Equatable {
+    case refresh
+    /// Its output is the answer to a caller, who decides what comes next. Other runs try again.
+    case answer
+    /// Nothing is tried, so nothing fails.
+    case look
+  }
+
+  /// In a run that refreshes, the first that applies decides:
   ///
   /// 1. an account failed temporarily: retry, at the earliest time that such a server requested, otherwise after the host's backoff;
   /// 2. accounts were left over, or another process is refreshing one: snooze;
@@ -18,6 +32,11 @@ struct RefreshReport: Sendable, Equatable {
   ///
   /// A signed-out account among healthy ones does not fail the run, but the message and the output of every run mention it.
   var outcome: TaskResult {
+    switch purpose {
+    case .look: return .noop
+    case .answer: return has(.inProgress) ? .snooze(after: Self.waitForAnswer) : has(.refreshed) ? .success : .noop
+    case .refresh: break
+    }
     let troubled = accounts.filter { $0.result == .retry }
     if !troubled.isEmpty {
       let waits = troubled.compactMap(\.retryAfter)
@@ -54,7 +73,7 @@ struct RefreshReport: Sendable, Equatable {
 
   private static let words: [(AccountReport.Result, String)] = [
     (.failed, "failed"), (.signedOut, "is signed out"), (.retry, "will be tried again"), (.inProgress, "is being refreshed elsewhere"),
-    (.skipped, "was left for the next run"),
+    (.skipped, "was left for the next run"), (.due, "is due"),
   ]
 
   private func has(_ result: AccountReport.Result) -> Bool {

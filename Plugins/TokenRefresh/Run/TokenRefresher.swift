@@ -11,7 +11,9 @@ struct TokenRefresher: Sendable {
   func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RefreshReport {
     let redactor = Redactor()
     let report = await run(payload, RedactingHost(host: host, redactor: redactor), redactor)
-    return RefreshReport(accounts: report.accounts.map { $0.redacted(by: redactor) })
+    return RefreshReport(
+      accounts: report.accounts.map { $0.redacted(by: redactor) },
+      purpose: payload.look ? .look : payload.minimumValidity == nil ? .refresh : .answer)
   }
 
   private func run(_ payload: RefreshPayload, _ host: some RefreshHost, _ redactor: Redactor) async -> RefreshReport {
@@ -50,6 +52,7 @@ struct TokenRefresher: Sendable {
     switch report.result {
     case .refreshed: host.log(.info, "\(report.name): refreshed\(detail)")
     case .notDue: host.log(.debug, "\(report.name): not due\(detail)")
+    case .due: host.log(.debug, "\(report.name): due")
     case .inProgress: host.log(.info, "\(report.name): another process is refreshing it")
     case .skipped: host.log(.notice, "\(report.name): left for the next run, because this run had to end")
     case .retry: host.log(.warning, "\(report.name): will be tried again\(detail)")

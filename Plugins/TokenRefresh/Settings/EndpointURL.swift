@@ -7,6 +7,8 @@ struct EndpointURL: Sendable, Hashable {
   let display: String
   let path: String
   let hasQuery: Bool
+  /// Whether its host is the machine itself. No names are resolved.
+  let isLoopback: Bool
 
   /// - Throws: The problem, as a sentence that follows the address's name.
   init(_ text: String, allowInsecureHTTP: Bool) throws(Problem) {
@@ -16,9 +18,10 @@ struct EndpointURL: Sendable, Hashable {
     else { throw Problem(reason: "is not an absolute URL; write https://HOST/PATH") }
     guard parts.user == nil, parts.password == nil else { throw Problem(reason: "contains a user or password; use client_secret_file") }
     guard parts.fragment == nil else { throw Problem(reason: "contains a fragment (#…); leave it out") }
+    isLoopback = Self.isLoopback(host)
     switch scheme {
     case "https": break
-    case "http" where allowInsecureHTTP || Self.isLoopback(host): break
+    case "http" where allowInsecureHTTP || isLoopback: break
     case "http": throw Problem(reason: "sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)")
     default: throw Problem(reason: "has the scheme \(scheme); use https")
     }

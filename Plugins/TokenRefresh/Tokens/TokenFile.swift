@@ -28,6 +28,8 @@ struct TokenFile: Undisclosed, Sendable, Equatable {
     issuedAt = try Self.date(members, "issued_at") ?? (words.isForeign ? modified : nil)
   }
 
+  /// The member that has the access token.
+  var accessTokenMember: String { words.accessToken }
   var accessToken: Secret? { members[words.accessToken]?.text.map(Secret.init) }
   var refreshToken: Secret? { members["refresh_token"]?.text.map(Secret.init) }
 
