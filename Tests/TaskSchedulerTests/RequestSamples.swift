@@ -5,8 +5,10 @@ import TaskModel
 
 extension TaskRequest {
   /// A request that is due `begin`, or at once, when those have succeeded.
-  static func sample(begin: WallTime? = nil, after: [RequestID]) -> TaskRequest {
-    .sample(begin: begin, after: after.map(Dependency.Predecessor.request))
+  static func sample(_ identifier: TaskIdentifier = .sample(), begin: WallTime? = nil, after: [RequestID]) -> TaskRequest {
+    var request = TaskRequest.sample(begin: begin, after: after.map(Dependency.Predecessor.request))
+    request.identifier = identifier
+    return request
   }
 
   /// A request that is due `begin`, or at once, when those have succeeded.

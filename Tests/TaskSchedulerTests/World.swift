@@ -31,6 +31,8 @@ final class World {
   private var answers: [EngineInput] = []
   /// Whether it calls handlers as soon as it is given runs, and says so where that counts.
   var beginsAtOnce = true
+  /// Whether what the launcher answers does not arrive.
+  var losesAnswers = false
 
   init(_ policy: SchedulingPolicy = SchedulingPolicy(), handlers: [HandlerContract] = [.sample()]) throws {
     directory = try TemporaryDirectory()
@@ -80,7 +82,10 @@ final class World {
   }
 
   /// The launcher is asked for runs.
-  private func ask(_ runs: [RunID]) { answers += runs.map { launcher.withdraw($0) ? .withdrawn($0) : .began($0, now) } }
+  private func ask(_ runs: [RunID]) {
+    guard !losesAnswers else { return }
+    answers += runs.map { launcher.withdraw($0) ? .withdrawn($0) : .began($0, now) }
+  }
 
   /// Those whose time has come begin; those that something holds by now are to be taken back.
   private func beginHeld() -> [EngineInput] {

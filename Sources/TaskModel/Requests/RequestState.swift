@@ -102,6 +102,9 @@ public struct RequestTransition: Sendable, Hashable {
   public var attempts: Count = .keep
   /// The effect on the consecutive losses: every other end of a run resets them.
   public var losses: Count = .keep
+
+  /// Whether the request has ended for good, or the occurrence of a repeating one.
+  public var isFinal: Bool { state.isFinal || due == .nextOccurrence }
 }
 
 /// An event that the state does not allow.

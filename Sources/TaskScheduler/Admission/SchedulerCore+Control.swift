@@ -174,6 +174,7 @@ extension SchedulerCore {
     countEnded(record.request.identifier)
     handlers[record.request.identifier]?.forgetDue(of: record)
     note(record)
+    if ended == .failed { raise(HostEvents.failed(record.request.identifier)) }
   }
 
   /// Returns the key from a chain's cancelled tail to its predecessor, so that the next append follows that one.

@@ -24,56 +24,101 @@ extension SchedulerCore {
   func notify(_ event: String, payload: [UInt8]?, _ transaction: any StoreTransaction, now: WallTime) throws -> EventReceipt {
     var receipt = EventReceipt(event: event)
     for var record in try transaction.waiting(forEvent: event) {
-      guard let trigger = record.request.event else { continue }
       try requireHere(record)
-      receipt.waiting += 1
-      // A running one-time request is not woken again.
-      if record.state == .running, record.request.repetition == nil { continue }
-      if let payload { try transaction.setEventPayload(payload, of: record.id) }
-      let known = record.state == .running ? record.eventDue : (record.due < .distantFuture ? record.due : nil)
-      if let known {
-        receipt.merged += 1
-        // During the debounce time, each event postpones the run, up to a limit.
-        guard trigger.debounce > .zero, known > now, let since = record.eventSince,
-          let quiet = Debounce(quiet: trigger.debounce, first: since, last: now, count: 2).firesAt
-        else { continue }
-        set(&record, due: max(known, quiet))
-      } else {
-        receipt.woken += 1
-        record.eventSince = now
-        set(&record, due: max(now + trigger.debounce, limits.wake(record.request.identifier, now: now)))
-      }
-      if let earliest = record.request.earliestBegin { set(&record, due: max(earliest, due(of: record))) }
-      try transaction.update(record)
-      turn.changes += 1
-      if record.state == .pending { becamePending(record) }
-      note(record)
+      try wake(&record, payload: payload, &receipt, transaction, now: now)
     }
     if receipt.waiting > 0 { Failpoint.eventRecorded.hit() }
+    if receipt.waiting == 0 { receipt.dropped = 1 }
     eventCounts.received += 1
-    eventCounts.woken += UInt64(receipt.woken)
-    eventCounts.merged += UInt64(receipt.merged)
-    if receipt.waiting == 0 {
-      receipt.dropped = 1
-      eventCounts.dropped += 1
-    }
+    count(receipt)
     return receipt
   }
 
-  /// Handles an event that the host raises, if a request waits for it.
+  private func wake(
+    _ record: inout RequestRecord, payload: [UInt8]?, _ receipt: inout EventReceipt, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    guard let trigger = record.request.event else { return }
+    receipt.waiting += 1
+    // A running one-time request is not woken again.
+    if record.state == .running, record.request.repetition == nil { return }
+    if let payload { try transaction.setEventPayload(payload, of: record.id) }
+    let known = record.state == .running ? record.eventDue : (record.due < .distantFuture ? record.due : nil)
+    if let known {
+      receipt.merged += 1
+      // During the debounce time, each event postpones the run, up to a limit.
+      guard trigger.debounce > .zero, known > now, let since = record.eventSince,
+        let quiet = Debounce(quiet: trigger.debounce, first: since, last: now, count: 2).firesAt
+      else { return }
+      set(&record, due: max(known, quiet))
+    } else {
+      receipt.woken += 1
+      record.eventSince = now
+      set(&record, due: max(now + trigger.debounce, limits.wake(record.request.identifier, now: now)))
+    }
+    if let earliest = record.request.earliestBegin { set(&record, due: max(earliest, due(of: record))) }
+    try transaction.update(record)
+    turn.changes += 1
+    if record.state == .pending { becamePending(record) }
+    note(record)
+  }
+
+  private func count(_ receipt: EventReceipt) {
+    eventCounts.woken += UInt64(receipt.woken)
+    eventCounts.merged += UInt64(receipt.merged)
+    eventCounts.dropped += UInt64(receipt.dropped)
+  }
+
+  // MARK: Events that the host raises
+
+  /// Notes an event that the host raises, if a request may wait for it. The turn delivers it when its inputs are settled: a run ends
+  /// whether or not those that wait for its end can be woken now.
   ///
   /// - Parameter event: Its name, which is not made if nothing waits: each run that ends raises one.
-  func raise(_ event: @autoclosure () -> String, _ transaction: any StoreTransaction, now: WallTime) throws {
-    guard !awaitedHostEvents.isEmpty else { return }
+  func raise(_ event: @autoclosure () -> String) {
+    guard turn.changedWatches || !awaitedHostEvents.isEmpty else { return }
     let event = event()
-    guard awaitedHostEvents.contains(event) else { return }
-    _ = try notify(event, payload: nil, transaction, now: now)
+    if mayAwait(event) { turn.raised.append(event) }
+  }
+
+  /// Whether a request may wait for one of the ``HostEvents``.
+  func mayAwait(_ event: String) -> Bool { turn.changedWatches || watchesAreStale || awaitedHostEvents.contains(event) }
+
+  /// Delivers an event that the host raised, except to requests that are handed out ahead: their runs may have begun before the event.
+  ///
+  /// - Returns: Those requests, to be woken by ``wake(_:by:_:now:)`` when they are back. If the host dies before that, they are pending, and
+  ///   run after the event.
+  func deliver(_ event: String, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestRecord] {
+    var receipt = EventReceipt(event: event)
+    var ahead: [RequestRecord] = []
+    for var record in try transaction.waiting(forEvent: event) {
+      if record.state == .claimed {
+        ahead.append(record)
+      } else {
+        try wake(&record, payload: nil, &receipt, transaction, now: now)
+      }
+    }
+    if receipt.waiting + ahead.count > 0 {
+      Failpoint.eventRecorded.hit()
+      eventCounts.received += 1
+      count(receipt)
+    }
+    return ahead
+  }
+
+  /// Delivers an event that the host raised to a request that was handed out ahead.
+  func wake(_ id: RequestID, by event: String, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard var record = try transaction.request(id), !record.state.isFinal, record.request.event?.name == event else { return }
+    try requireHere(record)
+    var receipt = EventReceipt(event: event)
+    try wake(&record, payload: nil, &receipt, transaction, now: now)
+    count(receipt)
   }
 
   /// Finds the files and the host's own events that requests wait for, if they may have changed in this turn.
   func findWatches(_ transaction: any StoreTransaction) throws {
     guard turn.changedWatches else { return }
     let events = try transaction.awaitedEvents()
+    watchesAreStale = false
     let paths = Set(events.compactMap { EventTrigger($0).path })
     awaitedHostEvents = Set(events.filter(HostEvents.isRaised))
     turn.watches = paths

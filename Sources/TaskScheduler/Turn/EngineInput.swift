@@ -10,6 +10,8 @@ enum EngineInput {
   case began(RunID, WallTime)
   /// A run will not begin: its launcher returned it, or the scheduler cannot begin it now.
   case withdrawn(RunID)
+  /// One of the ``HostEvents`` happened.
+  case raised(String)
 }
 
 /// A change to the store, with its completion.
@@ -37,4 +39,6 @@ struct ParkedWrite {
   let write: Write
   /// The identifier of these requests; nil means all.
   let identifier: TaskIdentifier?
+  /// Whether an earlier turn owes it: what led to it is durable, so a failed commit must not drop it.
+  var isOwed = false
 }

@@ -20,6 +20,8 @@ struct EngineTurn {
   var changedWatches = false
   /// The files that requests wait for, if they may have changed; otherwise nil.
   var watches: Set<String>?
+  /// Events that the host raises, to deliver when the inputs are settled.
+  var raised: [String] = []
   /// Runs to take back from the launcher.
   var withdrawals: [RunID] = []
   /// Held runs that were taken back.
@@ -64,15 +66,14 @@ struct EngineTurn {
 
   /// A position in a turn.
   struct Mark {
-    fileprivate let expirations, events, stopped, pluginHealth, liveSteps, changes: Int
+    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes: Int
   }
 
   /// The current position; later effects can be dropped.
   var mark: Mark {
     Mark(
-      expirations: expirations.count, events: events.count, stopped: stopped.count, pluginHealth: pluginHealth.count,
-      liveSteps: liveSteps.count,
-      changes: changes)
+      expirations: expirations.count, events: events.count, raised: raised.count, stopped: stopped.count,
+      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes)
   }
 
   /// Counts a request that became live (1) or ended (−1).
@@ -85,6 +86,7 @@ struct EngineTurn {
       liveSteps: Array(liveSteps[mark.liveSteps...]), changedHandlers: changes != mark.changes)
     expirations.removeLast(expirations.count - mark.expirations)
     events.removeLast(events.count - mark.events)
+    raised.removeLast(raised.count - mark.raised)
     stopped.removeLast(stopped.count - mark.stopped)
     pluginHealth.removeLast(pluginHealth.count - mark.pluginHealth)
     liveSteps.removeLast(liveSteps.count - mark.liveSteps)

@@ -30,9 +30,7 @@ extension Scheduler {
   }
 
   /// Delivers one of the ``HostEvents``. Without a request that waits for it, nothing happens and nothing is counted.
-  public func raise(_ event: String) {
-    write({ _ in }) { core, transaction, now in try core.raise(event, transaction, now: now) }
-  }
+  public func raise(_ event: String) { send(.input(.raised(event))) }
 
   /// Explains why a request is not running now.
   ///

@@ -27,7 +27,7 @@ extension SchedulerCore {
       note(record)
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
       try settleDependants(of: entry.request, ended: .succeeded, output: report.output, transaction, now: now)
-      try raise(HostEvents.succeeded(entry.identifier), transaction, now: now)
+      raise(HostEvents.succeeded(entry.identifier))
     } else {
       if unrecorded.contains(run) { try recordBegin(of: entry, transaction) }
       let record = try transaction.requestRunning(as: run, of: entry.request)
@@ -101,9 +101,9 @@ extension SchedulerCore {
       try settleDependants(of: record.id, ended: record.state, output: report.output, transaction, now: now)
     }
     switch outcome {
-    case .succeeded, .noop: try raise(HostEvents.succeeded(identifier), transaction, now: now)
-    case .failed: try raise(HostEvents.failed(identifier), transaction, now: now)
-    default: if record.state == .failed { try raise(HostEvents.failed(identifier), transaction, now: now) }
+    case .succeeded, .noop: raise(HostEvents.succeeded(identifier))
+    case .cancelled, .snoozed, .stopped: break
+    case .failed, .retried, .expired, .crashed, .lost: if transition.isFinal { raise(HostEvents.failed(identifier)) }
     }
   }
 

@@ -72,6 +72,8 @@ final class SchedulerCore {
   var watchesFiles = false
   /// The events among ``HostEvents`` that requests wait for.
   var awaitedHostEvents: Set<String> = []
+  /// Whether a failed commit undid what ``awaitedHostEvents`` and ``watchesFiles`` say.
+  var watchesAreStale = false
   /// The identifiers whose submissions were paced, which was reported.
   var paced: Set<TaskIdentifier> = []
   /// How often the store was asked about a lane: most of a turn's work if there are many lanes.
@@ -191,6 +193,7 @@ final class SchedulerCore {
   /// Begins a turn; `moment` is when, on the clock of budgets and waits.
   func beginTurn(at moment: MonotonicTime) {
     turn = EngineTurn()
+    turn.changedWatches = watchesAreStale
     turnBegan = moment
   }
 
@@ -219,6 +222,7 @@ final class SchedulerCore {
     takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
     forgetAll()
+    watchesAreStale = true
     turn = EngineTurn()
   }
 

@@ -185,7 +185,7 @@ final class SchedulerThread {
 
   /// Handles changed conditions: expires the runs that require a lost condition. The turn that follows starts the runs that may begin now.
   private func take(_ report: ConditionReport) {
-    for event in HostEvents.regained(from: core.conditions, to: report) where core.awaitedHostEvents.contains(event) {
+    for event in HostEvents.regained(from: core.conditions, to: report) where core.mayAwait(event) {
       scheduler.raise(event)
     }
     core.conditions = report

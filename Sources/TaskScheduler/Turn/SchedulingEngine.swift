@@ -41,6 +41,7 @@ final class SchedulingEngine {
     core.register(contracts)
     core.awakeSince = now
     core.beginTurn(at: moment)
+    core.turn.changedWatches = true
     var refused: [(TaskRequest, RequestRefusal)] = []
     let lost = try store.commit { transaction in
       let hasBooted = try clocks.map { clocks in
@@ -60,10 +61,11 @@ final class SchedulingEngine {
         case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
         }
       }
-      core.turn.changedWatches = true
+      core.raise(HostEvents.launched)
+      if hasBooted == true { core.raise(HostEvents.booted) }
+      var waiting: [ParkedWrite] = []
+      try deliverRaised(&waiting, transaction, now: now)
       try core.findWatches(transaction)
-      try core.raise(HostEvents.launched, transaction, now: now)
-      if hasBooted == true { try core.raise(HostEvents.booted, transaction, now: now) }
       return lost
     }
     let turn = core.committed()
@@ -97,6 +99,7 @@ final class SchedulingEngine {
         for input in unrecorded { try take(input, &waiting, transaction, now: now) }
         for input in arrived { try take(input, &waiting, transaction, now: now) }
         try performParked(&waiting, transaction, now: now)
+        try deliverRaised(&waiting, transaction, now: now)
         try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
         try core.dispatch(transaction, now: now)
         try core.takeBackWhereDue(transaction, now: now)
@@ -123,24 +126,54 @@ final class SchedulingEngine {
     case .began(let run, let time): try core.hearBegin(run, at: time, transaction)
     case .withdrawn(let run):
       do { try core.release(run, transaction, now: now) } catch StoreError.fenced { core.abandon(run, now: now) }
-    case .write(let write): try perform(write, &waiting, transaction, now: now)
+    case .raised(let event): core.raise(event)
+    case .write(let write): try perform(ParkedWrite(write: write, identifier: nil), &waiting, transaction, now: now)
     }
   }
 
-  private func perform(_ write: Write, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
+  private func perform(_ parked: ParkedWrite, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
     // A change must see all begins recorded, because a run that has begun may make it.
     try core.recordBegins(transaction)
+    let write = parked.write
     do {
       core.turn.answers.append(try attempt(transaction) { try write.perform(core, transaction, now) })
     } catch let ahead as ClaimedAhead {
-      try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
-      waiting.append(ParkedWrite(write: write, identifier: ahead.identifier))
+      try park(write, for: ahead.identifier, isOwed: parked.isOwed, &waiting, transaction, now: now)
     } catch let refusal as RequestRefusal {
       refuse(write, refusal)
     } catch let error as StoreError where error == .fenced || error.isLimit {
       refuse(write, RequestRefusal(error))
     } catch let error as IllegalTransition {
       refuse(write, RequestRefusal(.conflict, "\(error)"))
+    }
+  }
+
+  /// Lets a change wait for the identifier's requests that are handed out ahead (nil: for all), and takes these back.
+  private func park(
+    _ write: Write, for identifier: TaskIdentifier?, isOwed: Bool, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction,
+    now: WallTime
+  ) throws {
+    try core.takeBack(of: identifier, forChange: true, transaction, now: now)
+    waiting.append(ParkedWrite(write: write, identifier: identifier, isOwed: isOwed))
+  }
+
+  /// Delivers the events that the host raised in this turn. Those for requests that are handed out ahead wait until these are back.
+  private func deliverRaised(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
+    while !core.turn.raised.isEmpty {
+      // A request whose run has begun wants another run.
+      try core.recordBegins(transaction)
+      try core.findWatches(transaction)
+      let raised = core.turn.raised
+      core.turn.raised = []
+      for event in raised where core.awaitedHostEvents.contains(event) {
+        for record in try core.deliver(event, transaction, now: now) {
+          let wake = Write({ (_: Result<Void, RequestRefusal>) in }) { [id = record.id] core, transaction, now in
+            try core.wake(id, by: event, transaction, now: now)
+          }
+          try park(wake, for: record.request.identifier, isOwed: true, &waiting, transaction, now: now)
+        }
+      }
+      try performParked(&waiting, transaction, now: now)
     }
   }
 
@@ -162,7 +195,7 @@ final class SchedulingEngine {
   private func performParked(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
     while let position = waiting.firstIndex(where: { !core.awaits($0.identifier) }) {
       let parked = waiting.remove(at: position)
-      try perform(parked.write, &waiting, transaction, now: now)
+      try perform(parked, &waiting, transaction, now: now)
     }
     if waiting.isEmpty { core.changesAreMade() }
   }
@@ -172,10 +205,10 @@ final class SchedulingEngine {
   /// Lets the next turn try the store again: runs may start, and unrecorded inputs count as work.
   func retryStore() { core.storeTrouble = nil }
 
-  /// Refuses the changes that wait for requests to come back.
+  /// Refuses the changes that wait for requests to come back, except those that a turn owes.
   func refuseParked(_ refusal: RequestRefusal) {
-    for parked in parked { parked.write.fail(refusal) }
-    parked.removeAll()
+    for parked in parked where !parked.isOwed { parked.write.fail(refusal) }
+    parked.removeAll { !$0.isOwed }
   }
 
   /// Undoes the turn: refuses its changes, and keeps its outcomes until they can be recorded.
@@ -186,9 +219,18 @@ final class SchedulingEngine {
     refuseParked(RequestRefusal(error))
     core.changesAreMade()
     for input in arrived {
-      if case .write(let write) = input { write.fail(RequestRefusal(error)) } else { unrecorded.append(input) }
+      switch input {
+      case .write(let write): write.fail(RequestRefusal(error))
+      case .raised(let event): if !owes(event) { unrecorded.append(input) }
+      case .ended, .began, .withdrawn: unrecorded.append(input)
+      }
     }
     return FailedTurn(error: error, withdrawals: core.askAllBack())
+  }
+
+  /// Whether the next turn raises the event anyway: however often a condition changes while the store fails, that is one event.
+  private func owes(_ event: String) -> Bool {
+    unrecorded.contains { if case .raised(let known) = $0 { known == event } else { false } }
   }
 }
 
