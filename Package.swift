@@ -278,7 +278,9 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StrictText", "TaskModel", "TestSupport", "taskhost",
+        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StoreTestSupport", "StrictText", "TaskHost", "TaskModel",
+        "TestSupport", "taskhost",
+        logging, serviceLifecycle,
       ],
       swiftSettings: settings),
     .target(name: "CTypedFixtures", path: "Tests/Fixtures/TypedFunctions"),

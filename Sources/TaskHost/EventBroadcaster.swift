@@ -110,6 +110,7 @@ final class EventBroadcaster: Sendable {
       case .expired: (.warning, "expired after \(DurationText.format(request.length)): the host no longer waits for it")
       case .holderEnded: (.notice, "ended: its process is gone")
       case .runEnded: (.notice, "ended with its run, which had not ended it")
+      case .unreachable: (.warning, "ended: the control socket has failed, so its holder cannot give it back")
       case .overruled: (.warning, "overruled: the host ends without waiting for it")
       }
     var metadata: Logger.Metadata = ["assertion": "\(assertion.id)", "name": "\(request.name)"]

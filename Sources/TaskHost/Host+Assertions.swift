@@ -11,6 +11,9 @@ extension Host {
   /// The execution assertions that are held, oldest first.
   public func heldAssertions() -> [Assertion] { assertions.all }
 
+  /// The control socket has failed: a drain no longer waits for assertions that only a client could give back.
+  public func controlFailed() { assertions.controlFailed() }
+
   /// Waits until no assertion is held, and tells the log who holds one.
   func waitForAssertions() async {
     let held = assertions.all

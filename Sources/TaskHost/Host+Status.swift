@@ -22,7 +22,8 @@ extension Host {
       // Events dropped before they reached the scheduler count as received and as dropped.
       counters: HostCounters(
         eventsReceived: events.received + process.eventsDropped, eventsWoken: events.woken, eventsMerged: events.merged,
-        eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped),
+        eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped,
+        assertionsRefused: assertions.refused),
       assertions: assertions.all)
   }
 

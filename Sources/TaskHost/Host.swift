@@ -42,6 +42,7 @@ public final class Host: Sendable {
   /// Finishes when a shutdown is requested. Its single reader must then drain and close the host.
   public let shutdownRequest: AsyncStream<Never>
   private let requestShutdown: AsyncStream<Never>.Continuation
+  private let endsSoon = Atomic(false)
   private let currentPhase = Mutex(HostPhase.launched)
   let board = ProblemBoard()
 
@@ -142,7 +143,8 @@ public final class Host: Sendable {
     do {
       let surroundings = self.surroundings
       let (lost, refused) = try scheduler.start(
-        launcher, contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
+        launcher, contracts: contracts, schedules: schedules,
+        changes: registry.registered.flatMap(\.changes),
         rejection: { payloads.rejection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
         observe: { notice in
@@ -285,7 +287,13 @@ public final class Host: Sendable {
   }
 
   /// Finishes ``shutdownRequest``. Returns immediately.
-  public func shutdown() { requestShutdown.finish() }
+  public func shutdown() {
+    endsSoon.store(true, ordering: .relaxed)
+    requestShutdown.finish()
+  }
+
+  /// Whether ``shutdown()`` was called.
+  public var isAskedToEnd: Bool { endsSoon.load(ordering: .relaxed) }
 
   /// Starts no more runs and waits for the live ones. After `drain_timeout` they expire with `draining`, and their grace begins. Takes no
   /// more assertions, and waits until none is held.

@@ -14,7 +14,7 @@ public enum ProcessLimits {
 
   /// A sentence about the limit that prevents a launch, with its remedy; nil if there is none.
   public static var obstacle: String? {
-    if let descriptors = limit(RLIMIT_NOFILE), descriptors < leastDescriptors {
+    if let descriptors, descriptors < leastDescriptors {
       return "\(descriptors) descriptors are allowed, a host needs \(leastDescriptors): raise the limit (ulimit -n, LimitNOFILE=)"
     }
     if let addresses = limit(RLIMIT_AS), !canMap(leastAddresses) {
@@ -25,6 +25,9 @@ public enum ProcessLimits {
     return canStartThreads(leastThreads)
       ? nil : "a host needs \(leastThreads) threads, and the system does not give as many: raise the limit (ulimit -u, TasksMax=)"
   }
+
+  /// How many descriptors this process may have open; nil if there is no limit.
+  static var descriptors: UInt64? { limit(RLIMIT_NOFILE) }
 
   /// Limits that the operator should know about although the host can launch.
   static var problems: [Problem] {

@@ -92,6 +92,34 @@ struct AssertionTests {
     }
   }
 
+  @Test("a signal to a host that drains because of taskhost shutdown is the second one")
+  func signalAfterShutdown() async throws {
+    try await HostProcess.run { host in
+      _ = try await take(host, "{\"name\": \"endless\", \"for_ms\": 600000}")
+      #expect(try await host.cli("shutdown").status == 0)
+      try await host.current.line(with: "assertions are held")
+      #expect(try await host.cli("shutdown").status == 0)
+      host.signal(SIGTERM)
+      #expect(try await host.end().status == 0)
+      #expect(host.current.lines.contains { $0.contains("assertion overruled") })
+    }
+  }
+
+  @Test("assertions with a process take an eighth of a host's descriptors at most, and the others stay usable")
+  func fewDescriptors() async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("")
+      try host.spawn(through: ["/bin/sh", "-c", "ulimit -n 120; exec \"$@\"", "sh"])
+      try await host.current.line(with: "control socket open")
+      let body = "{\"name\": \"a\", \"process_id\": \(getpid())}"
+      for _ in 0..<15 { _ = try await take(host, body) }
+      let refused = try await host.post("/v1/assertions", body)
+      #expect(refused.status == 429 && refused.body.contains("15 assertions with a process_id are held already"), "\(refused.body)")
+      _ = try await take(host, "{\"name\": \"a\"}")
+      #expect(try await host.cli("status").status == 0)
+    }
+  }
+
   @Test("hold: shutdown waits for the command, which ends as it would have")
   func holdDuringDrain() async throws {
     try await HostProcess.run { host in
@@ -174,21 +202,22 @@ struct AssertionTests {
     }
   }
 
-  @Test("1,001 assertions are one too many, and a log line does not name them all")
+  @Test("a user's 501st assertion is one too many, is counted, and a log line does not name them all")
   func tooMany() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
       let refused = try await onThread {
         let client = try SocketClient(socket)
-        for number in 0..<1000 {
+        for number in 0..<500 {
           let answer = try client.request("POST", "/v1/assertions", body: "{\"name\": \"\(number)\"}")
           guard answer.status == 201 else { throw TestFailure("\(number): \(answer.body)") }
         }
         return try client.request("POST", "/v1/assertions", body: "{\"name\": \"one too many\"}")
       }
-      #expect(refused.status == 429 && refused.body.contains("1000 assertions are held"), "\(refused.body)")
+      #expect(refused.status == 429 && refused.body.contains("user \(getuid()) holds 500 assertions"), "\(refused.body)")
+      #expect(try await host.json("status")["counters"]?["assertions_refused"]?.integer == 1)
       host.signal(SIGTERM)
-      try await host.current.line(with: "assertions are held", "and 995 others")
+      try await host.current.line(with: "assertions are held", "and 495 others")
       host.signal(SIGTERM)
       #expect(try await host.end().status == 0)
     }

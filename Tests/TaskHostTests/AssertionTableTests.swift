@@ -8,8 +8,10 @@ import Testing
   private let start = MonotonicTime(nanoseconds: 0)
   private let time = WallTime(unixMilliseconds: 1_700_000_000_000)
 
-  private mutating func begin(_ name: String = "a", for length: Duration = .seconds(30)) throws -> Assertion {
-    try table.begin(AssertionRequest(name: name, length: length), at: start, time)
+  private mutating func begin(
+    _ name: String = "a", for length: Duration = .seconds(30), process: Int32? = nil, user: UInt32? = nil
+  ) throws -> Assertion {
+    try table.begin(AssertionRequest(name: name, length: length, process: process, user: user), at: start, time)
   }
 
   @Test("what is held is listed with what is left, oldest first")
@@ -59,10 +61,11 @@ import Testing
   @Test("1,000 are held at once; one that is given back makes room; the oldest ended ones are forgotten")
   mutating func limit() throws {
     var ids: [AssertionID] = []
-    for _ in 0..<Limits.assertions { ids.append(try begin().id) }
+    for number in 0..<Limits.assertions { ids.append(try begin(user: UInt32(number % 3)).id) }
     #expect(Set(ids).count == 1000)
-    let refusal = #expect(throws: RequestRefusal.self) { _ = try begin() }
-    #expect(refusal?.code == .limit)
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try begin(user: 4) }
+    #expect(refusal?.code == .limit && refusal?.message.hasPrefix("1000 assertions are held already, which is the most") == true)
+    #expect(table.refused == 1)
     _ = try table.giveBack(ids[0])
     let last = try begin().id
     for id in ids.dropFirst() + [last] { _ = try table.giveBack(id) }
@@ -70,6 +73,53 @@ import Testing
     #expect(forgotten?.message.contains("there is no assertion") == true)
     let known = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(ids[1]) }
     #expect(known?.message.contains("given back already") == true)
+  }
+
+  @Test("the clients of one user hold 500, so that others find room; those of unknown users count as one")
+  mutating func userLimit() throws {
+    for _ in 0..<Limits.userAssertions { _ = try begin(user: 1000) }
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try begin(user: 1000) }
+    #expect(refusal?.code == .limit && refusal?.message.hasPrefix("user 1000 holds 500 assertions, which is the most for one user") == true)
+    for _ in 0..<Limits.userAssertions - 1 { _ = try begin() }
+    _ = try begin(user: 0)
+    #expect(table.list(at: start).count == 1000)
+  }
+
+  @Test("those with a process need a descriptor each: one user holds 64, all hold 128, without a process there is room")
+  mutating func watchedLimit() throws {
+    for _ in 0..<Limits.userWatchedAssertions { _ = try begin(process: 1, user: 1000) }
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try begin(process: 1, user: 1000) }
+    #expect(
+      refusal?.message
+        == "user 1000 holds 64 assertions with a process_id, which is the most for one user: leave process_id out, give one back, or let one "
+        + "stand for a whole queue")
+    let last = try (0..<64).map { _ in try begin(process: 1, user: 0) }.last
+    let full = #expect(throws: RequestRefusal.self) { _ = try begin(process: 1, user: 7) }
+    #expect(full?.message.hasPrefix("128 assertions with a process_id are held already, which is the most that this host watches") == true)
+    _ = try begin(user: 1000)
+    _ = try table.giveBack(#require(last).id)
+    _ = try begin(process: 1, user: 7)
+    #expect(table.refused == 2)
+  }
+
+  @Test("a host with few descriptors spends an eighth of them", arguments: [(UInt64(96), 12), (1024, 128), (1 << 40, 128)])
+  func descriptors(_ descriptors: UInt64, most: Int) throws {
+    var table = AssertionTable(origin: 7, descriptors: descriptors)
+    for number in 0..<most { _ = try table.begin(AssertionRequest(name: "a", process: 1, user: UInt32(number % 5)), at: start, time) }
+    let refusal = #expect(throws: RequestRefusal.self) {
+      _ = try table.begin(AssertionRequest(name: "a", process: 1, user: 9), at: start, time)
+    }
+    #expect(refusal?.message.hasPrefix("\(most) assertions with a process_id are held already") == true)
+  }
+
+  @Test("without a control socket, those end that only a client can give back")
+  mutating func unreachable() throws {
+    let id = try begin("client").id
+    let watched = try begin("process", process: 1).id
+    #expect(table.endUnreachable().map(\.id) == [id])
+    #expect(table.list(at: start).map(\.id) == [watched])
+    let refusal = #expect(throws: RequestRefusal.self) { _ = try table.giveBack(id) }
+    #expect(refusal?.message == "the assertion \(id) has ended: the control socket had failed")
   }
 
   @Test(

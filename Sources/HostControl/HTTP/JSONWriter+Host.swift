@@ -68,6 +68,7 @@ extension JSONWriter {
       $0.member("events_merged", counters.eventsMerged)
       $0.member("events_dropped", counters.eventsDropped)
       $0.member("log_lines_dropped", counters.logLinesDropped)
+      $0.member("assertions_refused", counters.assertionsRefused)
     }
     array("assertions", status.assertions) { $0.assertion($1) }
     problems(status.problems)

@@ -8,7 +8,7 @@ import TaskModel
 /// One thread waits for all deadlines and processes. It starts with the first assertion and sleeps while nothing is due.
 final class AssertionKeeper: Sendable {
   private struct State {
-    var table = AssertionTable(origin: .random(in: .min ... .max))
+    var table: AssertionTable
     /// For each process that is watched, a descriptor that is readable once it has ended (pidfd).
     var processes: [AssertionID: Int32] = [:]
     /// The drains that wait until nothing is held.
@@ -28,7 +28,7 @@ final class AssertionKeeper: Sendable {
 
   private static let wakeToken: UInt64 = 0
 
-  private let state = Guarded(State())
+  private let state: Guarded<State>
   private let tell: @Sendable (Assertion) -> Void
   private let spare: @Sendable (Set<RunID>) -> Void
 
@@ -37,7 +37,12 @@ final class AssertionKeeper: Sendable {
   /// - Parameters:
   ///   - tell: Called when an assertion was taken or has ended, in this order.
   ///   - spare: Called with the runs that hold assertions when these have changed, before the run that took one goes on.
-  init(tell: @escaping @Sendable (Assertion) -> Void, spare: @escaping @Sendable (Set<RunID>) -> Void) {
+  ///   - descriptors: How many descriptors the host may have open; nil: any number.
+  init(
+    descriptors: UInt64? = ProcessLimits.descriptors, tell: @escaping @Sendable (Assertion) -> Void,
+    spare: @escaping @Sendable (Set<RunID>) -> Void
+  ) {
+    state = Guarded(State(table: AssertionTable(origin: .random(in: .min ... .max), descriptors: descriptors)))
     self.tell = tell
     self.spare = spare
   }
@@ -45,11 +50,14 @@ final class AssertionKeeper: Sendable {
   /// The assertions that are held, oldest first.
   var all: [Assertion] { state.withLock { $0.table.list(at: SystemClock.now) } }
 
+  /// How often an assertion was refused because too many were held.
+  var refused: UInt64 { state.withLock { $0.table.refused } }
+
   /// Takes an assertion. Refused if the request is malformed or its process has ended, if the host drains, and if too many are held.
   func begin(_ request: AssertionRequest) throws(RequestRefusal) -> Assertion {
     try request.check()
     return try state.withLock { state throws(RequestRefusal) in
-      try state.table.checkRoom()
+      try state.table.checkRoom(for: request)
       let loop = try start(&state)
       let process = try request.process.map { process throws(RequestRefusal) in try Self.open(process) }
       let assertion: Assertion
@@ -101,6 +109,15 @@ final class AssertionKeeper: Sendable {
       state.withLock { state in
         if state.table.isEmpty { continuation.resume() } else { state.waiting.append(continuation) }
       }
+    }
+  }
+
+  /// Ends the assertions that nobody can end any more, because clients no longer reach the host, and refuses new ones. Those of runs and
+  /// of processes end with these.
+  func controlFailed() {
+    state.withLock { state in
+      state.table.close()
+      settle(state.table.endUnreachable(), &state)
     }
   }
 

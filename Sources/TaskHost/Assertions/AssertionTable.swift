@@ -18,6 +18,8 @@ struct AssertionTable {
   static let remembered = 1000
 
   private let origin: UInt64
+  /// How many of the held assertions may have a process.
+  private let watchedLimit: Int
   private var generator = RecordIDGenerator(after: 0)
   private var held: [AssertionID: Entry] = [:]
   private var ended: [AssertionID: Assertion] = [:]
@@ -25,9 +27,16 @@ struct AssertionTable {
   private var order: Deque<AssertionID> = []
   /// Whether new assertions are refused, because the host drains.
   private(set) var isClosed = false
+  /// How often an assertion was refused because too many are held.
+  private(set) var refused: UInt64 = 0
 
-  /// - Parameter origin: Drawn at random for each host process.
-  init(origin: UInt64) { self.origin = origin }
+  /// - Parameters:
+  ///   - origin: Drawn at random for each host process.
+  ///   - descriptors: How many descriptors the host may have open; nil: any number. An eighth of them may watch processes.
+  init(origin: UInt64, descriptors: UInt64? = nil) {
+    self.origin = origin
+    watchedLimit = descriptors.map { min(Limits.watchedAssertions, Int(clamping: $0 / 8)) } ?? Limits.watchedAssertions
+  }
 
   var isEmpty: Bool { held.isEmpty }
   /// When the next assertion expires; nil if none is held.
@@ -39,26 +48,44 @@ struct AssertionTable {
   /// The assertions that are held, oldest first.
   func list(at now: MonotonicTime) -> [Assertion] { held.values.map { $0.snapshot(at: now) }.sorted { $0.id < $1.id } }
 
-  /// Whether another assertion may be taken now.
-  func checkRoom() throws(RequestRefusal) {
+  /// Refuses a request if the host drains, or if too many assertions like it are held.
+  mutating func checkRoom(for request: AssertionRequest) throws(RequestRefusal) {
     // Whoever wants to begin something now must not make the host wait for it.
     guard !isClosed else { throw RequestRefusal(.unavailable, "the host is draining: it waits for no new assertion") }
-    guard held.count < Limits.assertions else {
-      throw RequestRefusal(
-        .limit, "\(held.count) assertions are held already, which is the most: give one back, or let one stand for a whole queue")
+    guard let sentence = shortage(for: request) else { return }
+    refused += 1
+    throw RequestRefusal(.limit, sentence)
+  }
+
+  /// Why no assertion like this may be taken now; nil if there is room.
+  private func shortage(for request: AssertionRequest) -> String? {
+    let remedy = "give one back, or let one stand for a whole queue"
+    if held.count >= Limits.assertions { return "\(held.count) assertions are held already, which is the most: \(remedy)" }
+    if let holder = request.run?.identifier {
+      let count = held.values.count { $0.assertion.request.run?.identifier == holder }
+      return count < Limits.handlerAssertions
+        ? nil : "runs of \(holder) hold \(count) assertions, which is the most: end one, or let one stand for a whole queue"
     }
+    let ofUser = held.values.map(\.assertion.request).filter { $0.run == nil && $0.user == request.user }
+    let user = request.user.map { "user \($0)" } ?? "clients of unknown users"
+    if ofUser.count >= Limits.userAssertions {
+      return "\(user) \(request.user == nil ? "hold" : "holds") \(ofUser.count) assertions, which is the most for one user: \(remedy)"
+    }
+    guard request.process != nil else { return nil }
+    let watched = held.values.count { $0.assertion.request.process != nil }
+    let wayOut = "leave process_id out, give one back, or let one stand for a whole queue"
+    if watched >= watchedLimit {
+      return "\(watched) assertions with a process_id are held already, which is the most that this host watches: \(wayOut)"
+    }
+    let watchedOfUser = ofUser.count { $0.process != nil }
+    guard watchedOfUser >= Limits.userWatchedAssertions else { return nil }
+    let holds = request.user == nil ? "hold" : "holds"
+    return "\(user) \(holds) \(watchedOfUser) assertions with a process_id, which is the most for one user: \(wayOut)"
   }
 
   /// Takes an assertion; the request has been checked.
   mutating func begin(_ request: AssertionRequest, at now: MonotonicTime, _ time: WallTime) throws(RequestRefusal) -> Assertion {
-    try checkRoom()
-    if let holder = request.run?.identifier {
-      guard held.values.count(where: { $0.assertion.request.run?.identifier == holder }) < Limits.handlerAssertions else {
-        throw RequestRefusal(
-          .limit,
-          "runs of \(holder) hold \(Limits.handlerAssertions) assertions, which is the most: end one, or let one stand for a whole queue")
-      }
-    }
+    try checkRoom(for: request)
     let id = AssertionID(sequence: generator.next(at: time), origin: origin)
     let assertion = Assertion(id: id, request: request, since: time)
     held[id] = Entry(assertion: assertion, deadline: now + request.length)
@@ -77,6 +104,7 @@ struct AssertionTable {
       case .expired: "expired after \(length)"
       case .holderEnded: "ended with its process \(before.request.process ?? 0)"
       case .runEnded: "ended with its run"
+      case .unreachable: "has ended: the control socket had failed"
       case .overruled: "was overruled: the host was forced to end"
       case .givenBack, .held: "was given back already"
       }
@@ -111,6 +139,12 @@ struct AssertionTable {
   mutating func expire(at now: MonotonicTime) -> [Assertion] {
     let due = held.filter { $0.value.deadline <= now }.keys.sorted()
     return due.compactMap { end($0, as: .expired) }
+  }
+
+  /// Ends the assertions of clients that no longer reach the host, except those that end with a process.
+  mutating func endUnreachable() -> [Assertion] {
+    held.filter { $0.value.assertion.request.run == nil && $0.value.assertion.request.process == nil }.keys.sorted()
+      .compactMap { end($0, as: .unreachable) }
   }
 
   /// Ends all assertions.

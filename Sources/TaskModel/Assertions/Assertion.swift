@@ -17,6 +17,8 @@ public struct Assertion: Sendable, Hashable {
     case holderEnded = "holder_ended"
     /// The run that took it has ended.
     case runEnded = "run_ended"
+    /// Its holder can no longer give it back, because the control socket has failed.
+    case unreachable
     /// An operator forced the host to end without waiting for it.
     case overruled
   }

@@ -11,15 +11,19 @@ public struct HostCounters: Sendable, Hashable {
   public var eventsDropped: UInt64
   /// Log lines dropped because the reader was too slow or they could not be written.
   public var logLinesDropped: UInt64
+  /// Execution assertions refused because too many were held.
+  public var assertionsRefused: UInt64
 
   /// Creates counters.
   public init(
-    eventsReceived: UInt64 = 0, eventsWoken: UInt64 = 0, eventsMerged: UInt64 = 0, eventsDropped: UInt64 = 0, logLinesDropped: UInt64 = 0
+    eventsReceived: UInt64 = 0, eventsWoken: UInt64 = 0, eventsMerged: UInt64 = 0, eventsDropped: UInt64 = 0, logLinesDropped: UInt64 = 0,
+    assertionsRefused: UInt64 = 0
   ) {
     self.eventsReceived = eventsReceived
     self.eventsWoken = eventsWoken
     self.eventsMerged = eventsMerged
     self.eventsDropped = eventsDropped
     self.logLinesDropped = logLinesDropped
+    self.assertionsRefused = assertionsRefused
   }
 }

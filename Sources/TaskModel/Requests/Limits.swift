@@ -68,6 +68,12 @@ public enum Limits {
   public static let pendingVisited = 1000
   /// Execution assertions that are held at once.
   public static let assertions = 1000
+  /// Execution assertions that the clients of one user hold at once: nobody can leave the others without any.
+  public static let userAssertions = 500
+  /// Execution assertions with a process that are held at once. The host needs a descriptor for each.
+  public static let watchedAssertions = 128
+  /// Execution assertions with a process that the clients of one user hold at once.
+  public static let userWatchedAssertions = 64
   /// Execution assertions that the runs of one handler hold at once.
   public static let handlerAssertions = 32
   /// Bytes of an assertion's name.

@@ -6,8 +6,12 @@ struct HostService: Service {
   let host: Host
 
   func run() async {
-    // Also ends if the group is cancelled because the server has failed.
-    for await _ in host.shutdownRequest {}
-    await host.drain()
+    // The group is cancelled if the server fails, before a drain or during one.
+    await withTaskCancellationHandler {
+      for await _ in host.shutdownRequest {}
+      await host.drain()
+    } onCancel: {
+      host.controlFailed()
+    }
   }
 }

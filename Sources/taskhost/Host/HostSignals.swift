@@ -4,8 +4,8 @@ import Logging
 import TaskHost
 import TaskModel
 
-/// What the signals of a host ask for. The first SIGTERM or SIGINT drains the host. The second stops the live runs by force, or ends a host
-/// that has not launched yet. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
+/// What the signals of a host ask for. The first SIGTERM or SIGINT drains the host. One for a host that drains already stops the live runs by
+/// force, and a second one ends a host that has not launched yet. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
 ///
 /// A thread waits for the signals: a source of Dispatch would keep a pool of threads, one of which wakes every second.
 final class HostSignals: Sendable {
@@ -73,11 +73,11 @@ final class HostSignals: Sendable {
       log.notice("\(name): the host ends before it has launched")
       writer.flush(within: .seconds(1))
       Self.end(by: number)
-    case (let host?, true):
+    case (let host?, true) where !host.isAskedToEnd:
       log.notice("\(name): shutting down")
       host.shutdown()
       if Terminal.errorIsTerminal { Task { await sayWhatRuns(host) } }
-    case (let host?, false): host.forceDrain()
+    case (let host?, _): host.forceDrain()
     }
   }
 
