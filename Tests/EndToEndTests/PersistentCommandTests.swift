@@ -68,6 +68,23 @@ struct PersistentCommandTests {
     }
   }
 
+  @Test("a result that comes twice ends no other run, and a log says so")
+  func lateResults() async throws {
+    let python = """
+      send(type='result', run=run, result='success', output=run)
+      send(type='result', run=run, result='failure')
+      """
+    try await withHandler(python) { host in
+      let body = "[" + Array(repeating: "{\"identifier\":\"work\"}", count: 60).joined(separator: ",") + "]"
+      let answer = try await host.post("/v1/requests", body)
+      let ids = try answer.json()["requests"]?.array.compactMap { $0["id"]?.string } ?? []
+      #expect(ids.count == 60, "\(answer.body)")
+      for id in ids { try await host.request(id, is: "succeeded") }
+      try await host.current.line(with: "ignored: a result")
+      #expect(try await run(host)?["output"]?.integer == 61, "one process has served them all")
+    }
+  }
+
   @Test("concurrent runs have a process each")
   func concurrent() async throws {
     let python = """

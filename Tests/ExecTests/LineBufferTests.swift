@@ -28,6 +28,23 @@ import Testing
     #expect(lines(["\n"]) == [""])
   }
 
+  @Test("a line that is skipped is gone with what comes of it later")
+  func skipped() {
+    var buffer = LineBuffer(limit: 8)
+    var lines: [String] = []
+    func take(_ text: String) {
+      var text = text
+      text.withUTF8 { bytes in buffer.take(UnsafeRawBufferPointer(bytes)) { lines.append(String(decoding: $0, as: UTF8.self)) } }
+    }
+    take("a\nhalf")
+    buffer.skipLine()
+    take(" of a long line")
+    take(" is gone\nb\n")
+    buffer.skipLine()
+    take("c\n")
+    #expect(lines == ["a", "b", "c"])
+  }
+
   @Test("a line beyond the limit comes in pieces of the limit")
   func long() {
     #expect(lines(["12345678abcd\nx"]) == ["12345678", "abcd", "x"])

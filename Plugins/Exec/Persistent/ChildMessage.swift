@@ -86,6 +86,13 @@ enum ChildMessage: Equatable {
     }
   }
 
+  /// The sentence about a result that came when its run was over or had not begun; nil for any other line.
+  static func stray(_ line: [UInt8]) -> String? {
+    guard let node = try? JSONReader.read(line, limits: JSONLimits(depth: 128, opaqueMembers: ["output"])), node["type"]?.string == "result"
+    else { return nil }
+    return "a result\(node["run"]?.integer.map { " for run \($0)" } ?? ""), which was not live"
+  }
+
   // MARK: To the child
 
   /// The line that begins a run.

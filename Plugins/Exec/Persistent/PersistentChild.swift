@@ -5,7 +5,7 @@ import Synchronization
 /// A process that serves one run after another.
 ///
 /// Its keeper, a thread that lives as long as the process, starts it, ends it and reaps it; the process dies with that thread. While a run
-/// has the child, only the run's thread reads and writes.
+/// has the child, only the run's thread reads and writes: from ``beginRun(through:)`` to ``endRun(_:)``.
 final class PersistentChild: Sendable {
   let process: ChildProcess
   /// Takes lines for the child; does not block.
@@ -13,18 +13,77 @@ final class PersistentChild: Sendable {
   /// What the child writes; they do not block.
   let output, error: Int32
   private let control: Pipe
-  private let number = Mutex<Int64>(0)
+  private let reading = Mutex(Reading())
+
+  /// Where the reader of the child's output is.
+  private struct Reading {
+    /// The number of the last run.
+    var number: Int64 = 0
+    /// Whether a run has the child.
+    var isRunning = false
+    var lines = Lines()
+    /// Sentences about results that were written while no run had the child, for the log of the next one.
+    var strays: [String] = []
+  }
+
+  /// The lines that the child has begun to write.
+  struct Lines {
+    var output = LineBuffer(limit: ChildMessage.limit)
+    var error = LineBuffer(limit: CommandRun.lineLimit)
+  }
+
+  /// How many results that nobody awaited are named in a run's log.
+  private static let namedStrays = 3
 
   private init(_ process: ChildProcess, input: Int32, output: Int32, error: Int32, control: Pipe) {
     (self.process, self.input, self.output, self.error, self.control) = (process, input, output, error, control)
   }
 
-  /// The number of its next run.
-  func nextRun() -> Int64 {
-    number.withLock { number in
-      number += 1
-      return number
+  // MARK: Whose line it is
+
+  /// Begins a run: what the child writes from now on belongs to it, what it has written before to none.
+  ///
+  /// Call it before the child hears of the run. Then its answer cannot be among what is dropped here.
+  ///
+  /// - Returns: The run's number, the lines to go on with, and sentences about results that nobody awaited.
+  func beginRun(through buffer: UnsafeMutableRawBufferPointer) -> (number: Int64, lines: Lines, strays: [String]) {
+    reading.withLock { reading in
+      _ = Self.drop(self, &reading, through: buffer)
+      reading.lines.output.skipLine()
+      reading.lines.error.skipLine()
+      reading.isRunning = true
+      reading.number += 1
+      defer { reading.strays = [] }
+      return (reading.number, reading.lines, reading.strays)
     }
+  }
+
+  /// Ends a run: what the child writes from now on belongs to none.
+  func endRun(_ lines: Lines) {
+    reading.withLock { reading in
+      reading.lines = lines
+      reading.isRunning = false
+    }
+  }
+
+  /// Drops what the child has written while no run has it. Reads nothing while a run has it.
+  ///
+  /// - Returns: Whether more may come: false if the child has closed its output.
+  func dropUnasked(through buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    reading.withLock { reading in reading.isRunning || Self.drop(self, &reading, through: buffer) }
+  }
+
+  private static func drop(_ child: PersistentChild, _ reading: inout Reading, through buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    var (lines, strays) = (reading.lines, reading.strays)
+    // No more than a pipe holds: a child that always writes does not keep a run from its begin.
+    let mayWrite = Pipe.drain(child.output, through: buffer, limit: Pipe.capacity) { bytes in
+      lines.output.take(bytes) { line in
+        if strays.count < namedStrays, let stray = ChildMessage.stray(line) { strays.append(stray) }
+      }
+    }
+    let mayWriteErrors = Pipe.drain(child.error, through: buffer, limit: Pipe.capacity) { bytes in lines.error.take(bytes) { _ in } }
+    (reading.lines, reading.strays) = (lines, strays)
+    return mayWrite && mayWriteErrors
   }
 
   /// What the pool tells the keeper, as a byte.
@@ -99,9 +158,7 @@ final class PersistentChild: Sendable {
         continue
       }
       var isUseless = process.end() != nil || (isIdle && Clock.now >= deadline)
-      for place in 2...3 where waits[place].revents != 0 {
-        isUseless = !Pipe.drain(waits[place].fd, through: buffer, limit: buffer.count) { _ in } || isUseless
-      }
+      if waits[2].revents != 0 || waits[3].revents != 0 { isUseless = !dropUnasked(through: buffer) || isUseless }
       if isUseless, ended(self) { break keeping }
     }
     end()

@@ -12,8 +12,7 @@ struct PersistentRun {
   private let number: Int64
   /// What the child has not taken yet.
   private var pending: [UInt8]
-  private var outputLines = LineBuffer(limit: ChildMessage.limit)
-  private var errorLines = LineBuffer(limit: CommandRun.lineLimit)
+  private var lines: PersistentChild.Lines
   private var ending: Ending?
 
   private enum Ending {
@@ -32,24 +31,35 @@ struct PersistentRun {
     Leftovers.endOnce(settings, in: dataDirectory, log)
     do throws(StartFailure) {
       let child = try children.take()
-      var served = PersistentRun(settings, run, log, child)
-      let (outcome, isReusable) = served.outcome()
-      if isReusable { children.give(child) } else { children.end(child) }
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Pipe.capacity, alignment: 1)
+      defer { buffer.deallocate() }
+      var served = PersistentRun(settings, run, log, child, through: buffer)
+      let (outcome, isReusable) = served.outcome(through: buffer)
+      child.endRun(served.lines)
+      // A line that the child has half of would spoil the next one.
+      if isReusable, served.pending.isEmpty { children.give(child) } else { children.end(child) }
       return outcome.report(to: run)
     } catch {
       return RunVerdict(result: error.isTemporary ? .retry() : .failure, message: error.description).report(to: run)
     }
   }
 
-  private init(_ settings: CommandSettings, _ run: RunHandle, _ log: OutputLog, _ child: PersistentChild) {
+  private init(
+    _ settings: CommandSettings, _ run: RunHandle, _ log: OutputLog, _ child: PersistentChild,
+    through buffer: UnsafeMutableRawBufferPointer
+  ) {
     (self.settings, self.run, self.log, self.child) = (settings, run, log, child)
-    number = child.nextRun()
+    let begin = child.beginRun(through: buffer)
+    (number, lines) = (begin.number, begin.lines)
+    for stray in begin.strays { Self.ignore(stray, log) }
     pending = ChildMessage.begin(number, settings, run)
   }
 
-  private mutating func outcome() -> (RunVerdict, isReusable: Bool) {
-    let stop = follow()
-    errorLines.finish { log.line($0, isError: true) }
+  private static func ignore(_ what: String, _ log: OutputLog) { log.write(taskhost_log_level(TASKHOST_WARNING), "ignored: \(what)") }
+
+  private mutating func outcome(through buffer: UnsafeMutableRawBufferPointer) -> (RunVerdict, isReusable: Bool) {
+    let stop = follow(through: buffer)
+    lines.error.finish { log.line($0, isError: true) }
     log.finish()
     switch ending {
     case .result(let result, let output, let message):
@@ -72,9 +82,7 @@ struct PersistentRun {
   /// Sends and takes lines until there is an ``ending``.
   ///
   /// - Returns: Why the run was asked to stop, if it was.
-  private mutating func follow() -> StopReason? {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-    defer { buffer.deallocate() }
+  private mutating func follow(through buffer: UnsafeMutableRawBufferPointer) -> StopReason? {
     var waits = [child.output, child.error, child.process.descriptor, -1, -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     waits[4].events = Int16(POLLOUT)
     var expiration = RunExpiration(of: run)
@@ -95,9 +103,9 @@ struct PersistentRun {
       }
       if end != nil {
         // The last line needs no line feed.
-        var lines: [[UInt8]] = []
-        outputLines.finish { lines.append($0) }
-        for line in lines where ending == nil { take(line) }
+        var last: [[UInt8]] = []
+        lines.output.finish { last.append($0) }
+        for line in last where ending == nil { take(line) }
       }
       if let end, ending == nil { ending = .process(end) }
     }
@@ -122,11 +130,14 @@ struct PersistentRun {
   private mutating func read(_ descriptor: Int32, isError: Bool, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
     Pipe.drain(descriptor, through: buffer, limit: buffer.count) { bytes in
       if isError {
-        errorLines.take(bytes) { log.line($0, isError: true) }
+        lines.error.take(bytes) { log.line($0, isError: true) }
       } else {
-        var lines: [[UInt8]] = []
-        outputLines.take(bytes) { lines.append($0) }
-        for line in lines where ending == nil { take(line) }
+        var complete: [[UInt8]] = []
+        lines.output.take(bytes) { complete.append($0) }
+        for line in complete {
+          // The result has ended the run: what follows belongs to none.
+          if ending == nil { take(line) } else if let stray = ChildMessage.stray(line) { Self.ignore(stray, log) }
+        }
       }
     }
   }
@@ -149,7 +160,7 @@ struct PersistentRun {
       if error.isResult {
         ending = .flaw("its result is refused: \(error.sentence)")
       } else {
-        log.write(taskhost_log_level(TASKHOST_WARNING), "ignored: \(error.sentence)")
+        Self.ignore(error.sentence, log)
       }
     }
   }

@@ -5,6 +5,8 @@ import Glibc
 struct Pipe {
   let read: Int32
   let write: Int32
+  /// The bytes that a pipe holds (pipe(7)).
+  static let capacity = 1 << 16
 
   enum Ours: Int32 {
     case reads = 0
