@@ -16,12 +16,12 @@ struct ExactText: Hashable, Comparable {
   }
 }
 
-/// A unique key of an identifier.
+/// A unique key of an identifier, or an idempotency key of a plugin or of clients (nil).
 struct OwnedKey: Hashable {
-  let identifier: TaskIdentifier
+  let identifier: TaskIdentifier?
   let key: ExactText
 
-  init(_ key: String, of identifier: TaskIdentifier) {
+  init(_ key: String, of identifier: TaskIdentifier?) {
     self.identifier = identifier
     self.key = ExactText(key)
   }

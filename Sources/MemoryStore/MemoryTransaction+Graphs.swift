@@ -67,9 +67,13 @@ extension MemoryTransaction {
 
   // MARK: Keys
 
-  func submission(withKey key: String) throws -> KnownSubmission? { submissions[ExactText(key)] }
+  func submission(withKey key: String, by plugin: TaskIdentifier?) throws -> KnownSubmission? { submissions[OwnedKey(key, of: plugin)] }
 
-  func remember(_ submission: KnownSubmission, key: String) throws { set(\.submissions[ExactText(key)], to: submission) }
+  func remember(_ submission: KnownSubmission, key: String, by plugin: TaskIdentifier?) throws {
+    set(\.submissions[OwnedKey(key, of: plugin)], to: submission)
+  }
+
+  func submissionCount(by plugin: TaskIdentifier) throws -> Int { submissions.keys.count { $0.identifier == plugin } }
 
   func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID? {
     guard let window = windows[OwnedKey(key, of: identifier)], window.until > now else { return nil }
@@ -78,6 +82,11 @@ extension MemoryTransaction {
 
   func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
     set(\.windows[OwnedKey(key, of: identifier)], to: (id, time))
+  }
+
+  func windowCount(of identifier: TaskIdentifier, now: WallTime) throws -> Int {
+    for (key, window) in windows where key.identifier == identifier && window.until <= now { set(\.windows[key], to: nil) }
+    return windows.keys.count { $0.identifier == identifier }
   }
 
   // MARK: Events

@@ -23,7 +23,7 @@ final class MemoryTransaction: StoreTransaction {
   var edges: [Int64: [DependencyRecord]] = [:]
   /// The dependants with open edges, by predecessor.
   var openEdges: [Int64: Set<Int64>] = [:]
-  var submissions: [ExactText: KnownSubmission] = [:]
+  var submissions: [OwnedKey: KnownSubmission] = [:]
   var windows: [OwnedKey: (request: RequestID, until: WallTime)] = [:]
   var clock: ClockReference?
   var checkpoints: [Int64: [UInt8]] = [:]

@@ -144,7 +144,9 @@ public final class Host: Sendable {
       let surroundings = self.surroundings
       let (lost, refused) = try scheduler.start(
         launcher, contracts: contracts, schedules: schedules,
-        changes: registry.registered.flatMap(\.changes),
+        changes: registry.registered.flatMap { plugin in
+          plugin.contracts.first.map { first in plugin.changes.map { PluginLaunchChange($0, by: first.identifier) } } ?? []
+        },
         rejection: { payloads.rejection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
         observe: { notice in

@@ -85,7 +85,7 @@ final class PluginServices: WorkerServices {
       try submissionRules.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
         try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
       }
-      scheduler.submit(request, from: run.run, of: run.request) { result in
+      scheduler.submit(request, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .cancel(_, let request):

@@ -58,21 +58,36 @@ extension SQLiteTransaction {
 
   // MARK: Keys
 
-  func submission(withKey key: String) throws -> KnownSubmission? {
-    try PreparedStatement(database, "SELECT fingerprint, request, disposition, submitted_ms FROM submissions WHERE key = ?")
-      .rows(.text(key)) { row in
+  func submission(withKey key: String, by plugin: TaskIdentifier?) throws -> KnownSubmission? {
+    let sql = """
+      SELECT fingerprint, request, disposition, submitted_ms FROM submissions WHERE submitter IN (?, -1) AND key = ?
+      ORDER BY submitter DESC LIMIT 1
+      """
+    return try PreparedStatement(database, sql)
+      .rows(.integer(try submitter(plugin)), .text(key)) { row in
         KnownSubmission(
           fingerprint: UInt64(bitPattern: row.integer(0)), request: RequestID(sequence: row.integer(1), origin: origin),
           disposition: try Disposition(stored: row.integer(2)), submitted: WallTime(unixMilliseconds: row.integer(3)))
       }.first
   }
 
-  func remember(_ submission: KnownSubmission, key: String) throws {
-    try PreparedStatement(
-      database, "INSERT OR REPLACE INTO submissions (key, fingerprint, request, disposition, submitted_ms) VALUES (?, ?, ?, ?, ?)"
-    ).run(
-      .text(key), .integer(Int64(bitPattern: submission.fingerprint)), .integer(submission.request.sequence),
+  func remember(_ submission: KnownSubmission, key: String, by plugin: TaskIdentifier?) throws {
+    let sql = """
+      INSERT OR REPLACE INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms) VALUES (?, ?, ?, ?, ?, ?)
+      """
+    try PreparedStatement(database, sql).run(
+      .integer(try submitter(plugin)), .text(key), .integer(Int64(bitPattern: submission.fingerprint)),
+      .integer(submission.request.sequence),
       .integer(submission.disposition.stored), .integer(submission.submitted.unixMilliseconds))
+  }
+
+  func submissionCount(by plugin: TaskIdentifier) throws -> Int {
+    try Int.fetchOne(database, sql: "SELECT count(*) FROM submissions WHERE submitter = ?", arguments: [try submitter(plugin)]) ?? 0
+  }
+
+  /// The number of whoever submits.
+  private func submitter(_ plugin: TaskIdentifier?) throws -> Int64 {
+    try plugin.map { try identifiers.number(of: $0, in: database) } ?? 0
   }
 
   func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID? {
@@ -84,6 +99,13 @@ extension SQLiteTransaction {
   func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
     try PreparedStatement(database, "INSERT OR REPLACE INTO unique_windows (identifier, key, request, until_ms) VALUES (?, ?, ?, ?)").run(
       .integer(try identifiers.number(of: identifier, in: database)), .text(key), .integer(id.sequence), .integer(time.unixMilliseconds))
+  }
+
+  func windowCount(of identifier: TaskIdentifier, now: WallTime) throws -> Int {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return 0 }
+    try database.execute(
+      sql: "DELETE FROM unique_windows WHERE identifier = ? AND until_ms <= ?", arguments: [number, now.unixMilliseconds])
+    return try Int.fetchOne(database, sql: "SELECT count(*) FROM unique_windows WHERE identifier = ?", arguments: [number]) ?? 0
   }
 
   // MARK: Events

@@ -60,8 +60,8 @@ extension SQLiteTransaction {
     // An idempotency key is kept as long as its request, because a long-waiting request outlives the horizon.
     try database.execute(
       sql: """
-        DELETE FROM submissions WHERE key IN (
-          SELECT key FROM submissions s INDEXED BY submissions_age
+        DELETE FROM submissions WHERE rowid IN (
+          SELECT rowid FROM submissions s INDEXED BY submissions_age
           WHERE submitted_ms < ? AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.id = s.request) LIMIT ?)
         """,
       arguments: [horizon.unixMilliseconds, limit])

@@ -37,6 +37,10 @@ enum Schema {
       try database.execute(sql: "ALTER TABLE requests ADD COLUMN paused TEXT")
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("9 whose submissions are known") { database in
+      try database.execute(sql: version9)
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 
@@ -243,6 +247,19 @@ enum Schema {
   private static let version5 = """
     CREATE INDEX requests_claimed ON requests (identifier) WHERE state = 30;
     ALTER TABLE runs ADD COLUMN handler_ns INTEGER;
+    """
+
+  /// - `submitter` is the number of a plugin's identifier, 0 for all clients, -1 for what an older version wrote: it counts for everyone.
+  private static let version9 = """
+    CREATE TABLE submissions_of (
+      submitter INTEGER NOT NULL, key TEXT NOT NULL, fingerprint INTEGER NOT NULL, request INTEGER NOT NULL, disposition INTEGER NOT NULL,
+      submitted_ms INTEGER NOT NULL, PRIMARY KEY (submitter, key)
+    ) STRICT;
+    INSERT INTO submissions_of (submitter, key, fingerprint, request, disposition, submitted_ms)
+      SELECT -1, key, fingerprint, request, disposition, submitted_ms FROM submissions;
+    DROP TABLE submissions;
+    ALTER TABLE submissions_of RENAME TO submissions;
+    CREATE INDEX submissions_age ON submissions (submitted_ms);
     """
 
   /// Finds the dependants that failed because of a request (60), for a retry of that request.

@@ -177,8 +177,9 @@ import Testing
       RecordingLauncher(ending: nil), contracts: [.sample(), .sample(Self.other)],
       schedules: [.sample(): ScheduledRequest(every: .seconds(900))],
       changes: [
-        .submit(.sample(begin: far)), .submit(.sample(Self.other, begin: far)), .cancel([.sample()]), .submit(.sample(begin: far)),
-      ])
+        LaunchChange.submit(.sample(begin: far)), .submit(.sample(Self.other, begin: far)), .cancel([.sample()]),
+        .submit(.sample(begin: far)),
+      ].map { PluginLaunchChange($0, by: .sample()) })
     let records = try store.requests(RequestQuery()).reversed()
     #expect(records.map(\.request.identifier) == [.sample(), .sample(), .sample(), Self.other, .sample()])
     #expect(records.map { $0.state == .cancelled } == [true, false, true, false, false])

@@ -19,7 +19,7 @@ import Testing
     var request = TaskRequest.sample()
     request.earliestBegin = SystemClock().wallTime + .seconds(3600)
     let answer = await withCheckedContinuation { done in
-      host.scheduler.submit(request, from: order.run, of: order.request) { done.resume(returning: $0) }
+      host.scheduler.submit(request, from: order.run, of: order.request, by: .sample()) { done.resume(returning: $0) }
     }
     let cancelled = await withCheckedContinuation { done in
       host.scheduler.cancelPending(of: [.sample()], from: order.run, of: order.request) { done.resume(returning: $0) }

@@ -122,6 +122,71 @@ import Testing
     #expect(#expect(throws: RequestRefusal.self) { try world.submit(keyed(key)) }?.field == "idempotency_key")
   }
 
+  // MARK: Whose it is
+
+  private func submit(_ world: World, _ request: TaskRequest, by plugin: TaskIdentifier?) throws -> Submission {
+    try world.turn { core, transaction in
+      try core.submit(request, by: plugin.map(SchedulerCore.Submitter.plugin) ?? .user, transaction, now: world.now)
+    }
+  }
+
+  @Test("a plugin's key meets neither a client's nor another plugin's")
+  func submitters() throws {
+    let world = try World()
+    let submitters: [TaskIdentifier?] = [nil, .sample("org.example.a"), .sample("org.example.b")]
+    let ids = try submitters.map { try submit(world, keyed { $0.earliestBegin = .ms(60_000) }, by: $0).id }
+    #expect(Set(ids).count == 3)
+    for (submitter, id) in zip(submitters, ids) {
+      let again = try submit(world, keyed { $0.earliestBegin = .ms(60_000) }, by: submitter)
+      #expect(again.id == id && again.isRepeated)
+      #expect(throws: RequestRefusal.self) { try submit(world, keyed(), by: submitter) }
+    }
+  }
+
+  @Test("a plugin has 10,000 keys on record, then it is refused, and clients and other plugins are not")
+  func keyLimit() throws {
+    let world = try World()
+    let plugin = TaskIdentifier.sample("org.example.a")
+    let known = KnownSubmission(fingerprint: 1, request: try world.submit().id, disposition: .created, submitted: world.now)
+    try world.turn { core, transaction in
+      for number in 1..<Limits.idempotencyKeys { try transaction.remember(known, key: "known \(number)", by: plugin) }
+    }
+    #expect(try submit(world, keyed("last"), by: plugin).isRepeated == false)
+    let refusal = #expect(throws: RequestRefusal.self) { try submit(world, keyed("too many"), by: plugin) }
+    #expect(refusal?.code == .limit && refusal?.field == "idempotency_key")
+    #expect(refusal?.message.contains("org.example.a has 10000 idempotency keys on record, the most of a plugin") == true)
+    #expect(try submit(world, keyed("last"), by: plugin).isRepeated)
+    #expect(try submit(world, .sample(), by: plugin).isRepeated == false)
+    #expect(try submit(world, keyed("too many"), by: .sample("org.example.b")).isRepeated == false)
+    #expect(try submit(world, keyed("too many"), by: nil).isRepeated == false)
+    try world.restart()
+    #expect(throws: RequestRefusal.self) { try submit(world, keyed("too many"), by: plugin) }
+  }
+
+  @Test("a plugin opens no unique window when 10,000 are open; once one is over, it may")
+  func windowLimit() throws {
+    let world = try World()
+    let plugin = TaskIdentifier.sample("org.example.a")
+    func windowed(_ key: String) -> TaskRequest {
+      var request = TaskRequest.sample(begin: .ms(3_600_000), key: key, onConflict: .keep)
+      request.uniqueWindow = .seconds(3600)
+      return request
+    }
+    let holder = try world.submit().id
+    try world.turn { core, transaction in
+      for number in 1..<Limits.uniqueWindows {
+        try transaction.hold("known \(number)", identifier: .sample(), for: holder, until: world.now + .seconds(number))
+      }
+    }
+    _ = try submit(world, windowed("last"), by: plugin)
+    let refusal = #expect(throws: RequestRefusal.self) { try submit(world, windowed("too many"), by: plugin) }
+    #expect(refusal?.code == .limit && refusal?.field == "unique_window_ms")
+    #expect(refusal?.message.hasPrefix("10000 unique keys of org.example.task are held for a unique_window") == true)
+    _ = try submit(world, windowed("a client's"), by: nil)
+    try world.advance(.seconds(10))
+    _ = try submit(world, windowed("too many"), by: plugin)
+  }
+
   // MARK: Fingerprints
 
   /// A change of each field that a submission has.

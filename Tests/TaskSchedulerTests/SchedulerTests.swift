@@ -128,7 +128,7 @@ import Testing
     }
     func submit() async throws -> Submission {
       try await withCheckedThrowingContinuation { done in
-        host.scheduler.submit(.sample(begin: hour), from: order.run, of: order.request) { done.resume(with: $0) }
+        host.scheduler.submit(.sample(begin: hour), from: order.run, of: order.request, by: .sample()) { done.resume(with: $0) }
       }
     }
     try await keep()
@@ -203,7 +203,9 @@ import Testing
     defer { scheduler.stop() }
     let (lost, refused) = try scheduler.start(
       RecordingLauncher(ending: nil), contracts: [.sample()], schedules: [:],
-      changes: [.submit(.sample(begin: hour)), .submit(.sample(.sample("org.example.unknown")))])
+      changes: [LaunchChange.submit(.sample(begin: hour)), .submit(.sample(.sample("org.example.unknown")))].map {
+        PluginLaunchChange($0, by: .sample())
+      })
     #expect(lost == 1)
     #expect(refused.map(\.1.code) == [.unknownIdentifier])
     #expect(try store.requests(RequestQuery()).count == 2)

@@ -65,25 +65,65 @@ import Testing
     }
     for (index, disposition) in Disposition.allCases.enumerated() {
       let sequence = Int64(index)
-      try store.commit { try $0.remember(answer(sequence, disposition, sequence * 100), key: "key \(index)") }
+      try store.commit { try $0.remember(answer(sequence, disposition, sequence * 100), key: "key \(index)", by: nil) }
     }
     store = try kind.reopen(store, in: directory.get())
     for (index, disposition) in Disposition.allCases.enumerated() {
-      #expect(try store.commit { try $0.submission(withKey: "key \(index)") } == answer(Int64(index), disposition, Int64(index) * 100))
+      #expect(
+        try store.commit { try $0.submission(withKey: "key \(index)", by: nil) } == answer(Int64(index), disposition, Int64(index) * 100))
     }
-    #expect(try store.commit { try $0.submission(withKey: "KEY 0") } == nil)
-    try store.commit { try $0.remember(answer(9, .kept, 900), key: "key 0") }
-    #expect(try store.commit { try $0.submission(withKey: "key 0") } == answer(9, .kept, 900))
+    #expect(try store.commit { try $0.submission(withKey: "KEY 0", by: nil) } == nil)
+    try store.commit { try $0.remember(answer(9, .kept, 900), key: "key 0", by: nil) }
+    #expect(try store.commit { try $0.submission(withKey: "key 0", by: nil) } == answer(9, .kept, 900))
     _ = try store.commit { try $0.prune(before: .ms(250), keeping: 10, limit: 10) }
-    #expect(try store.commit { try $0.submission(withKey: "key 0") } != nil)
-    #expect(try store.commit { try $0.submission(withKey: "key 1") } == nil)
-    #expect(try store.commit { try $0.submission(withKey: "key 2") } == nil)
-    #expect(try store.commit { try $0.submission(withKey: "key 3") } != nil)
+    #expect(try store.commit { try $0.submission(withKey: "key 0", by: nil) } != nil)
+    #expect(try store.commit { try $0.submission(withKey: "key 1", by: nil) } == nil)
+    #expect(try store.commit { try $0.submission(withKey: "key 2", by: nil) } == nil)
+    #expect(try store.commit { try $0.submission(withKey: "key 3", by: nil) } != nil)
     // One whose request is still there is known, however long ago it was.
     try store.add(.sample(3, origin: origin))
     _ = try store.commit { try $0.prune(before: .ms(100_000), keeping: 10, limit: 10) }
-    #expect(try store.commit { try $0.submission(withKey: "key 3") } != nil)
-    #expect(try store.commit { try $0.submission(withKey: "key 0") } == nil)
+    #expect(try store.commit { try $0.submission(withKey: "key 3", by: nil) } != nil)
+    #expect(try store.commit { try $0.submission(withKey: "key 0", by: nil) } == nil)
+  }
+
+  @Test(
+    "each plugin has idempotency keys of its own, and so have the clients together; those of a plugin are counted",
+    arguments: StoreUnderTest.allCases)
+  func submitters(_ kind: StoreUnderTest) throws {
+    var store = try open(kind)
+    let submitters: [TaskIdentifier?] = [nil, .sample("a"), .sample("b")]
+    for (index, submitter) in submitters.enumerated() {
+      let known = KnownSubmission(fingerprint: 1, request: store.id(Int64(index)), disposition: .created, submitted: .ms(1))
+      try store.commit { transaction in
+        for key in ["k", "l"] where !(index == 2 && key == "l") { try transaction.remember(known, key: key, by: submitter) }
+      }
+    }
+    store = try kind.reopen(store, in: directory.get())
+    try store.commit { transaction in
+      #expect(try submitters.map { try transaction.submission(withKey: "k", by: $0)?.request.sequence } == [0, 1, 2])
+      #expect(try submitters.map { try transaction.submission(withKey: "l", by: $0)?.request.sequence } == [0, 1, nil])
+      #expect(try ["a", "b", "c"].map { try transaction.submissionCount(by: .sample($0)) } == [2, 1, 0])
+      _ = try transaction.prune(before: .ms(2), keeping: 10, limit: 3)
+    }
+    #expect(try store.commit { try $0.submissionCount(by: .sample("a")) + $0.submissionCount(by: .sample("b")) } < 3)
+  }
+
+  @Test("the unique windows of an identifier are counted, and those that are over forgotten", arguments: StoreUnderTest.allCases)
+  func windowCounts(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.commit { transaction in
+      for number in 1...5 {
+        try transaction.hold("\(number)", identifier: .sample("a"), for: store.id(Int64(number)), until: .ms(Int64(number) * 10))
+      }
+      try transaction.hold("1", identifier: .sample("b"), for: store.id(6), until: .ms(10))
+      #expect(try transaction.windowCount(of: .sample("a"), now: .ms(0)) == 5)
+      #expect(try transaction.windowCount(of: .sample("a"), now: .ms(20)) == 3)
+      #expect(try transaction.windowHolder(of: "2", identifier: .sample("a"), now: .ms(0)) == nil)
+      #expect(try transaction.windowHolder(of: "3", identifier: .sample("a"), now: .ms(0)) == store.id(3))
+      #expect(try transaction.windowCount(of: .sample("b"), now: .ms(0)) == 1)
+      #expect(try transaction.windowCount(of: .sample("c"), now: .ms(0)) == 0)
+    }
   }
 
   @Test("who waits for a request, and what its last run gave out, is found", arguments: StoreUnderTest.allCases)

@@ -151,10 +151,12 @@ private struct StorePair {
     case 15: return { transaction in "\(try transaction.settleEdges(from: id, ended: .failed, output: [1]))" }
     case 16:
       let (key, until) = (pick(Self.keys), now + .milliseconds(number(0..<3000)))
+      let submitter: TaskIdentifier? = chance(2) ? .sample("b") : nil
       return { transaction in
         try transaction.hold(key, identifier: .sample("a"), for: id, until: until)
-        try transaction.remember(KnownSubmission(fingerprint: 1, request: id, disposition: .kept, submitted: now), key: key)
-        return "key"
+        let known = KnownSubmission(fingerprint: 1, request: id, disposition: .kept, submitted: now)
+        try transaction.remember(known, key: key, by: submitter)
+        return "key \(try transaction.submissionCount(by: .sample("b"))) \(try transaction.windowCount(of: .sample("a"), now: now))"
       }
     case 17:
       let (value, key) = (chance(3) ? nil : [UInt8(number(0..<9))], pick(Self.keys))
@@ -250,7 +252,9 @@ private struct StorePair {
       said.append("\(try transaction.pendingByCalendar().map(\.id.sequence).sorted())")
       for key in Self.keys {
         said.append("\(try transaction.waiting(forEvent: key).map(\.id.sequence))")
-        said.append("\(try transaction.submission(withKey: key) as Any)")
+        for submitter in [nil, TaskIdentifier.sample("b")] {
+          said.append("\(try transaction.submission(withKey: key, by: submitter) as Any)")
+        }
       }
       for record in records { said.append("\(try transaction.edges(of: record.id)) \(try transaction.payload(of: record.id))") }
       for record in records {

@@ -335,8 +335,9 @@ typedef struct taskhost_request {
 
   /* ---- how often it counts ---- */
 
-  const char *idempotency_key; /* a second submission with this key does nothing and gets the first one's answer. The key
-                                * is the whole host's: begin it with your identifier. 1-256 bytes */
+  const char *idempotency_key; /* a second submission with this key does nothing and gets the first one's answer. The keys
+                                * of a plugin are its own; at most 10,000 are on record, each as long as its request and
+                                * the host's history: ELIMIT. 1-256 bytes */
   uint64_t unique_window_ms;   /* how long after the submission unique_key stays held, even if the request has ended */
 
   /* ---- the trace that it belongs to ---- */

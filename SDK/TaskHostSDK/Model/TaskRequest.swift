@@ -88,8 +88,8 @@ public struct TaskRequest: Sendable {
 
   // MARK: How often it counts
 
-  /// A second submission with the same key does nothing and gets the first one's answer; `nil`: each submission counts. The key is the
-  /// whole host's: begin it with the identifier.
+  /// A second submission with the same key does nothing and gets the first one's answer; `nil`: each submission counts. The keys of a
+  /// plugin are its own; at most 10,000 are on record, each as long as its request and the host's history.
   public var idempotencyKey: String?
 
   /// How long after the submission the ``uniqueKey`` stays held, even if the request has ended; `nil`: only while the request is live.

@@ -12,8 +12,11 @@ extension HostCore {
   ///
   /// - Throws: ``TestHostError/launchRefused(status:reason:)``.
   func launchAll() throws(TestHostError) {
-    var changes: [LaunchChange] = []
-    for plugin in plugins { changes += try launch(plugin) }
+    var changes: [PluginLaunchChange] = []
+    for plugin in plugins {
+      let asked = try launch(plugin)
+      if let first = plugin.handlers.first { changes += asked.map { PluginLaunchChange($0, by: first.identifier) } }
+    }
     let contracts = plugins.flatMap { $0.handlers.map(contract) }
     payloads = TypedPayloads(contracts)
     let refused: [(TaskRequest, RequestRefusal)]

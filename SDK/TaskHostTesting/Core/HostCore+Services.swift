@@ -43,7 +43,8 @@ extension HostCore: RunServices {
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
     try serve(.submit, run) { (state) throws(CallFailure) in
       try checkMaySubmit(state.plugin.identifiers, run.identifier, request)
-      let submission = try changing { () throws(RequestRefusal) in try scheduler.submit(request, from: run) }
+      let plugin = state.plugin.identifiers.first ?? run.identifier
+      let submission = try changing { () throws(RequestRefusal) in try scheduler.submit(request, from: run, by: plugin) }
       state.report.submissions.append(SubmittedRequest(request))
       happened(state) { $0 == .submission(state.report.submissions.count) }
       return submission

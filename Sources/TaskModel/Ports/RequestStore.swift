@@ -217,14 +217,21 @@ public protocol StoreTransaction {
 
   // MARK: Keys
 
-  /// The answer to an earlier submission with this idempotency key; nil if there was none.
-  func submission(withKey key: String) throws -> KnownSubmission?
-  /// Remembers the answer to a submission.
-  func remember(_ submission: KnownSubmission, key: String) throws
+  /// The answer to an earlier submission with this idempotency key; nil if there was none. Each plugin has keys of its own, and all clients
+  /// together have theirs.
+  ///
+  /// - Parameter plugin: The plugin that submits; nil: a client.
+  func submission(withKey key: String, by plugin: TaskIdentifier?) throws -> KnownSubmission?
+  /// Remembers the answer to a submission by a plugin, or by a client (nil).
+  func remember(_ submission: KnownSubmission, key: String, by plugin: TaskIdentifier?) throws
+  /// The number of a plugin's submissions that are remembered.
+  func submissionCount(by plugin: TaskIdentifier) throws -> Int
   /// The request that still holds a unique key after its own end; nil if none does at `now`.
   func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID?
   /// Holds a unique key for a request until `time`, even if the request ends earlier.
   func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws
+  /// Forgets the identifier's unique keys whose time is over by `now`, and returns the number of those that are held.
+  func windowCount(of identifier: TaskIdentifier, now: WallTime) throws -> Int
 
   // MARK: Events
 

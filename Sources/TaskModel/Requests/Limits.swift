@@ -16,6 +16,10 @@ public enum Limits {
   public static let openFiles = 16_384
   /// Bytes of all paths in one question about open files.
   public static let openFilePathBytes = 2 * 1_048_576
+  /// Idempotency keys of a plugin that are on record. Each stays there as long as its request, and at least as long as the history.
+  public static let idempotencyKeys = 10_000
+  /// Unique windows of an identifier that are open while a plugin may open another.
+  public static let uniqueWindows = 10_000
   /// State keys of an identifier.
   public static let stateKeys = 10_000
   /// Bytes of all state values of an identifier.

@@ -6,9 +6,11 @@ extension SchedulerCore {
   /// The answer to an earlier submission with the same idempotency key; nil if none is on record.
   ///
   /// - Throws: A refusal if that submission had other content.
-  func answer(to submitted: TaskRequest, again key: String, _ transaction: any StoreTransaction) throws -> Submission? {
+  func answer(
+    to submitted: TaskRequest, again key: String, by submitter: Submitter, _ transaction: any StoreTransaction
+  ) throws -> Submission? {
     try RequestField.idempotencyKey.check(key: key)
-    guard let known = try transaction.submission(withKey: key) else { return nil }
+    guard let known = try transaction.submission(withKey: key, by: submitter.plugin) else { return nil }
     guard known.fingerprint == RequestFingerprint(of: submitted).value else {
       throw RequestRefusal(
         .conflict,
@@ -26,6 +28,35 @@ extension SchedulerCore {
     }
     submission.isRepeated = true
     return submission
+  }
+
+  /// Refuses a plugin that has too many idempotency keys on record. Counts its next one.
+  func checkKeys(of submitter: Submitter, _ transaction: any StoreTransaction) throws {
+    guard let plugin = submitter.plugin else { return }
+    let most = Limits.idempotencyKeys
+    // Keys that were forgotten meanwhile count until the store is asked again.
+    let count = try keyCounts[plugin].flatMap { $0 < most ? $0 : nil } ?? transaction.submissionCount(by: plugin)
+    guard count < most else {
+      throw RequestRefusal(
+        .limit,
+        "\(plugin) has \(count) idempotency keys on record, the most of a plugin; each stays as long as its request and the history: "
+          + "submit with unique_key and on_conflict instead",
+        field: .idempotencyKey)
+    }
+    keyCounts[plugin] = count + 1
+  }
+
+  /// Refuses a plugin's unique window if too many are open for the identifier. Counts the next one.
+  func checkWindows(of identifier: TaskIdentifier, for submitter: Submitter, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let most = Limits.uniqueWindows
+    let count = try windowCounts[identifier].flatMap { $0 < most ? $0 : nil } ?? transaction.windowCount(of: identifier, now: now)
+    windowCounts[identifier] = count + 1
+    guard count < most || submitter.plugin == nil else {
+      throw RequestRefusal(
+        .limit,
+        "\(count) unique keys of \(identifier) are held for a unique_window, the most while a plugin submits: use shorter windows, or fewer keys",
+        field: .uniqueWindow)
+    }
   }
 
   // MARK: Unique keys

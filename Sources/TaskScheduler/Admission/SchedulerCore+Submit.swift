@@ -3,11 +3,16 @@ import TaskModel
 
 extension SchedulerCore {
   /// The origin of a submission, which decides the rules that apply.
-  enum Submitter {
-    /// An application, or a plugin.
+  enum Submitter: Equatable {
+    /// An application, over the control socket.
     case user
+    /// A plugin, by the first identifier that it registered.
+    case plugin(TaskIdentifier)
     /// The operator's configuration: its intervals are never raised, no cap refuses its requests, and they wait for a missing plugin.
     case operatorsConfiguration
+
+    /// The plugin; nil for others.
+    var plugin: TaskIdentifier? { if case .plugin(let plugin) = self { plugin } else { nil } }
   }
 
   /// Submits requests in order. A later one may name an earlier one as its predecessor, by position.
@@ -37,7 +42,10 @@ extension SchedulerCore {
   func submit(
     _ submitted: TaskRequest, by submitter: Submitter = .user, earlier: [RequestID] = [], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
-    if let key = submitted.idempotencyKey, let answer = try answer(to: submitted, again: key, transaction) { return answer }
+    if let key = submitted.idempotencyKey {
+      if let answer = try answer(to: submitted, again: key, by: submitter, transaction) { return answer }
+      try checkKeys(of: submitter, transaction)
+    }
     var notes: [String] = []
     // A request is large: it is copied once here, then passed along.
     var request = submitted
@@ -50,7 +58,7 @@ extension SchedulerCore {
         KnownSubmission(
           fingerprint: RequestFingerprint(of: submitted).value, request: submission.id, disposition: submission.disposition,
           submitted: now),
-        key: key)
+        key: key, by: submitter.plugin)
     }
     return submission
   }
@@ -73,6 +81,9 @@ extension SchedulerCore {
     guard count < policy.maxPending || arrival.submitter == .operatorsConfiguration else {
       throw RequestRefusal(
         .limit, "\(identifier) has \(count) live requests, the maximum (max_pending): cancel some, or raise max_pending")
+    }
+    if arrival.request.uniqueKey != nil, arrival.request.uniqueWindow != nil {
+      try checkWindows(of: identifier, for: arrival.submitter, transaction, now: now)
     }
     // If outputs are still missing, the payload is checked once it is complete.
     if arrival.edges.allSatisfy({ $0.ended != nil }) {

@@ -60,6 +60,7 @@ extension SchedulerCore {
     try transaction.rewrite(record)
     turn.changes += 1
     if let key = request.uniqueKey, request.uniqueWindow != nil || old.uniqueWindow != nil {
+      if old.uniqueWindow == nil { try checkWindows(of: request.identifier, for: arrival.submitter, transaction, now: now) }
       try transaction.hold(key, identifier: request.identifier, for: record.id, until: now + (request.uniqueWindow ?? .zero))
     }
     if record.state == .pending {

@@ -51,7 +51,7 @@ extension SchedulerCore {
 
   private func settleKey(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
     guard let key = request.uniqueKey else { return }
-    if submitter == .user, request.isSchedule {
+    if submitter != .operatorsConfiguration, request.isSchedule {
       throw RequestField.uniqueKey.refusal(
         "\"\(key)\" is the key of the schedule in the configuration: change the schedule there, or use another key", code: .conflict)
     }
@@ -97,7 +97,7 @@ extension SchedulerCore {
     if request.earliestBegin == nil, rule.interval != nil { request.clock = .boot }
     guard let interval = rule.interval else { return }
     let minimum = policy.minimumInterval(of: request.identifier)
-    if submitter == .user, interval < minimum {
+    if submitter != .operatorsConfiguration, interval < minimum {
       request.repetition?.interval = minimum
       notes.append("the interval was raised to minimum_interval, \(minimum.wholeMilliseconds / 1000) s")
     }

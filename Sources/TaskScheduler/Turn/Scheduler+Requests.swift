@@ -129,14 +129,16 @@ extension Scheduler {
     }
   }
 
-  /// Submits on behalf of a run, which must still be its request's current run, or have expired with its grace not over.
+  /// Submits on behalf of a plugin's run, which must still be its request's current run, or have expired with its grace not over.
+  ///
+  /// - Parameter plugin: The first identifier that the plugin registered.
   public func submit(
-    _ request: TaskRequest, from run: RunID, of parent: RequestID,
+    _ request: TaskRequest, from run: RunID, of parent: RequestID, by plugin: TaskIdentifier,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in
       try core.checkMaySubmit(run, of: parent, transaction)
-      return try core.submit(request, transaction, now: now)
+      return try core.submit(request, by: .plugin(plugin), transaction, now: now)
     }
   }
 

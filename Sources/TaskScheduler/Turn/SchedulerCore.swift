@@ -66,6 +66,10 @@ final class SchedulerCore {
   var limits: LimitTracker
   /// The number of live requests per identifier, for those already counted.
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
+  /// The number of idempotency keys of a plugin, or more, for those already counted.
+  var keyCounts: [TaskIdentifier: Int] = [:]
+  /// The number of open unique windows of an identifier, or more, for those already counted.
+  var windowCounts: [TaskIdentifier: Int] = [:]
   /// Whether requests wait for changes of files, or for events that the host raises.
   var awaitsHost: Bool { watchesFiles || !awaitedHostEvents.isEmpty }
   /// Whether requests wait for changes of files.

@@ -35,7 +35,7 @@ final class SchedulingEngine {
   /// Seals the registry and settles what the previous host process left behind; see
   /// ``Scheduler/start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, discard the engine.
   func open(
-    _ contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
+    _ contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [PluginLaunchChange] = [],
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime
   ) throws(StoreError) -> Opening {
     core.register(contracts)
@@ -53,11 +53,11 @@ final class SchedulingEngine {
       try core.reconcile(schedules, transaction, now: now)
       Failpoint.scheduleReconciled.hit()
       for change in changes {
-        switch change {
+        switch change.change {
         case .submit(let request):
-          do { _ = try attempt(transaction) { try core.submit(request, transaction, now: now) } } catch let refusal as RequestRefusal {
-            refused.append((request, refusal))
-          }
+          do { _ = try attempt(transaction) { try core.submit(request, by: .plugin(change.plugin), transaction, now: now) } } catch let
+            refusal as RequestRefusal
+          { refused.append((request, refusal)) }
         case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
         }
       }

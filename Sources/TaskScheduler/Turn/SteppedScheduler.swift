@@ -35,7 +35,7 @@ package final class SteppedScheduler {
   /// - Parameter rejection: Returns why a submission's payload is refused; nil accepts it.
   /// - Returns: The refused launch submissions.
   package func open(
-    _ contracts: [HandlerContract], changes: [LaunchChange], clocks: ClockReference,
+    _ contracts: [HandlerContract], changes: [PluginLaunchChange], clocks: ClockReference,
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String?
   ) throws(StoreError) -> [(TaskRequest, RequestRefusal)] {
     core.rejection = rejection
@@ -77,11 +77,13 @@ package final class SteppedScheduler {
     try change { core, transaction, now in try core.submit(requests, transaction, now: now) }
   }
 
-  /// Submits on behalf of a run, which must still be allowed to submit.
-  package func submit(_ request: TaskRequest, from run: RunReference) throws(RequestRefusal) -> Submission {
+  /// Submits on behalf of a plugin's run, which must still be allowed to submit.
+  ///
+  /// - Parameter plugin: The first identifier that the plugin registered.
+  package func submit(_ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier) throws(RequestRefusal) -> Submission {
     try change { core, transaction, now in
       try core.checkMaySubmit(run.run, of: run.request, transaction)
-      return try core.submit(request, transaction, now: now)
+      return try core.submit(request, by: .plugin(plugin), transaction, now: now)
     }
   }
 
