@@ -25,6 +25,8 @@ final class BatchRun {
     case upload(Upload)
   }
 
+  private var pace: Pace
+
   private let batch: TransferBatch
   private let settings: TransferSettings
   private let environment: Environment
@@ -54,7 +56,8 @@ final class BatchRun {
 
   init(_ batch: TransferBatch, _ settings: TransferSettings, _ report: TransferReport, _ environment: Environment) throws {
     (self.batch, self.settings, self.report, self.environment) = (batch, settings, report, environment)
-    group = try TransferGroup()
+    group = try TransferGroup(bytesPerSecond: settings.bytesPerSecond)
+    pace = Pace(settings.bytesPerSecond)
     authorities = try settings.authorityFile.map { path in
       guard let text = SmallText.read(path, limit: 8 << 20) else { throw FileFailure("the authorities in \(path) cannot be read") }
       return text
@@ -76,9 +79,9 @@ final class BatchRun {
   /// - Parameter isOver: Asked at the end of an expired run: whether nobody will go on with the parts.
   func run(isOver: () -> Bool) throws {
     while true {
-      while work.count < atOnce, let next = queue.popLast() { begin(next) }
+      let isPaced = !beginMore()
       if work.isEmpty, queue.isEmpty, refusals.waiting.isEmpty { break }
-      let ended = try group.step(milliseconds: 500, descriptor: environment.expiration)
+      let ended = try group.step(milliseconds: isPaced ? Pace.interval : 500, descriptor: environment.expiration)
       for (index, result) in ended { end(index, result) }
       if !isSaved, mustSave || ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
       tellProgress()
@@ -89,6 +92,23 @@ final class BatchRun {
       goOnAfterRefusals()
     }
     try save()
+  }
+
+  /// Begins as many transfers as may proceed. False if one has to wait for the rate.
+  private func beginMore() -> Bool {
+    while work.count < atOnce, !queue.isEmpty {
+      if pace.isLimited, !pace.mayBegin(underway: work.reduce(0) { $0 + moved($1.key, $1.value) }) { return false }
+      if let next = queue.popLast() { begin(next) }
+    }
+    return true
+  }
+
+  /// The bytes that a transfer has moved since it began.
+  private func moved(_ index: Int, _ work: Work) -> Int64 {
+    switch work {
+    case .download(let download): download.taken
+    case .upload: group.uploaded(index)
+    }
   }
 
   private func stop(isOver: Bool) {
@@ -162,8 +182,7 @@ final class BatchRun {
     request.moreAuthorities = authorities
     request.stallTimeout = settings.stallTimeout
     request.connectTimeout = .seconds(30)
-    request.bytesPerSecond = settings.bytesPerSecond.map { max(1, $0 / Int64(atOnce)) }
-    request.bufferSize = atOnce <= 8 ? 256 << 10 : 16 << 10
+    request.bufferSize = atOnce <= 8 && settings.bytesPerSecond == nil ? 256 << 10 : 16 << 10
     return request
   }
 
@@ -186,15 +205,18 @@ final class BatchRun {
 
   private func end(_ index: Int, _ result: Result<TransferHead, TransferFailure>) {
     guard let work = work.removeValue(forKey: index) else { return }
+    if case .download(let download) = work { pace.add(download.taken) }
     if case .success(let head) = result { report.items[index].status = head.status }
     let end: WorkEnd
     switch work {
     case .download(let download): end = download.end(result)
     case .upload(let upload):
+      let offset = upload.offset
       end = upload.end(result)
       let answer = upload.answer(mostBytes: min(4096, Self.answerBytes / batch.items.count))
       report.items[index].answer = answer.isEmpty ? nil : answer
       note(upload.resumption, of: index)
+      if case .done(let bytes) = end { pace.add(bytes - offset) }
     }
     isSaved = false
     switch end {

@@ -22,6 +22,8 @@ final class Download {
   }
 
   var size: Int64 { part.size }
+  /// The bytes that were taken from the server.
+  private(set) var taken: Int64 = 0
 
   /// - Parameter id: See ``PartFile``.
   init(_ url: String, to path: String, sha256: String?, id: String) throws(FileFailure) {
@@ -44,6 +46,7 @@ final class Download {
 
   /// Takes a part of the body. False ends the transfer.
   func take(_ head: TransferHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    taken += Int64(bytes.count)
     guard case .take(let end) = decided(head) else { return false }
     if let end, end - part.size < bytes.count {
       decision = .beginAgain

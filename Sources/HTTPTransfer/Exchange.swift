@@ -114,13 +114,14 @@ final class Exchange {
     try check(taskhost_curl_set_list(handle, CURLOPT_RESOLVE, addresses))
   }
 
+  /// Limits the rate of the body in both directions, in bytes a second. Also while the exchange proceeds.
+  func limit(_ bytesPerSecond: Int64) {
+    _ = taskhost_curl_set_size(handle, CURLOPT_MAX_RECV_SPEED_LARGE, curl_off_t(bytesPerSecond))
+    _ = taskhost_curl_set_size(handle, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(bytesPerSecond))
+  }
+
   private func setLimits(_ request: TransferRequest) throws(TransferFailure) {
-    if let rate = request.bytesPerSecond {
-      try check(taskhost_curl_set_size(handle, CURLOPT_MAX_RECV_SPEED_LARGE, curl_off_t(rate)))
-      try check(taskhost_curl_set_size(handle, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(rate)))
-    } else {
-      try set(CURLOPT_BUFFERSIZE, request.bufferSize)
-    }
+    try set(CURLOPT_BUFFERSIZE, request.bufferSize)
     if let time = request.stallTimeout {
       try set(CURLOPT_LOW_SPEED_LIMIT, 10)
       try set(CURLOPT_LOW_SPEED_TIME, max(1, time.milliseconds / 1000))

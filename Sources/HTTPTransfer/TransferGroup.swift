@@ -24,8 +24,19 @@ public final class TransferGroup {
     let body: (TransferHead, UnsafeRawBufferPointer) -> Bool
   }
 
+  /// Bytes a second for all bodies together; nil sets no limit.
+  private let bytesPerSecond: Int64?
+  /// The number of transfers that the rate is divided by.
+  private var sharers = 0
+
   /// Creates a group without transfers.
-  public init() throws(TransferFailure) { multi = try Multi() }
+  ///
+  /// - Parameter bytesPerSecond: For the bodies of all transfers together, in each direction; those that proceed have equal shares. nil sets
+  ///   no limit.
+  public init(bytesPerSecond: Int64? = nil) throws(TransferFailure) {
+    self.bytesPerSecond = bytesPerSecond
+    multi = try Multi()
+  }
 
   deinit {
     for running in running.values { multi.remove(running.exchange) }
@@ -70,6 +81,7 @@ public final class TransferGroup {
     }
     try exchange.prepare(nil)
     try multi.add(exchange)
+    sharers = 0
     running[exchange.handle] = Running(
       id: id, request: request, redirectsLeft: follows ? redirectsLeft : -1, takers: takers, exchange: exchange)
   }
@@ -89,12 +101,19 @@ public final class TransferGroup {
     let deadline = ContinuousClock.now + .milliseconds(milliseconds)
     hasToldInterim = false
     while true {
+      shareRate()
       _ = try multi.perform()
       let ended = takeEnded()
       let left = deadline - .now
       if !ended.isEmpty || hasToldInterim || left <= .zero { return ended }
       if try multi.wait(milliseconds: 1 + Int(left / .milliseconds(1)), descriptor: descriptor) { return [] }
     }
+  }
+
+  private func shareRate() {
+    guard let bytesPerSecond, running.count != sharers else { return }
+    sharers = running.count
+    for transfer in running.values { transfer.exchange.limit(max(1, bytesPerSecond / Int64(sharers))) }
   }
 
   private func takeEnded() -> [(id: Int, result: Result<TransferHead, TransferFailure>)] {

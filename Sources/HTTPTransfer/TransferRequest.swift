@@ -12,9 +12,7 @@ public struct TransferRequest: Sendable {
   public var body: [UInt8]?
   /// A file to send as the body, instead of ``body``.
   public var upload: Upload?
-  /// Limit on the rate of the body in bytes a second, in both directions; nil sets none.
-  public var bytesPerSecond: Int64?
-  /// The size of the buffer for the answer in bytes, at least 16 KiB: a larger one is faster.
+  /// The size of the buffer for the answer in bytes, at least 16 KiB: a larger one is faster, a smaller one keeps to a slow rate more evenly.
   public var bufferSize = 64 << 10
   /// The transfer fails when fewer than 10 bytes a second have arrived or left for that time; nil sets no limit.
   public var stallTimeout: Duration?
