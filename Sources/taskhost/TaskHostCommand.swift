@@ -20,7 +20,7 @@ struct TaskHostCommand: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, TransfersCommand.self,
-      SimulateCommand.self,
+      TokenCommand.self, SimulateCommand.self,
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, HoldCommand.self, ShutdownCommand.self,
       LaterCommand.self,
     ])

@@ -66,8 +66,7 @@ struct HelpExampleTests {
   /// Plugins for every identifier that examples name, and files with the names that they have there.
   private static func setUp(_ host: HostProcess) async throws {
     let identifiers = [
-      "com.example.report", "com.example.deploy", "com.example.import", "com.example.ci", "org.taskhost.token-refresh",
-      "org.taskhost.transfers",
+      "com.example.report", "com.example.deploy", "com.example.import", "com.example.ci", "org.taskhost.transfers",
     ]
     for (number, identifier) in identifiers.enumerated() {
       let echo = identifier == "com.example.report" ? [] : ["-DALWAYS_ECHO"]
@@ -75,6 +74,12 @@ struct HelpExampleTests {
     }
     let cleanup = try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libCleanup.so")))
     try host.directory.file("plugins/libCleanup.so", cleanup)
+    let tokens = try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libTokenRefresh.so")))
+    try host.directory.file("plugins/libTokenRefresh.so", tokens)
+    try host.directory.folder("tokens")
+    let file = host.directory("tokens/mail.json")
+    try host.directory.file("tokens/mail.json", #"{"access_token": "a", "refresh_token": "r", "expires_at": "2999-01-01T00:00:00Z"}"#)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
     let sync = try await Fixtures.shared.bytes(of: "script", ["-DIDENTIFIER=\"com.example.sync\"", "-DALWAYS_ECHO"])
     try host.directory.file("libVendor.so", sync)
     // What is checked has to pass: the sample does.
@@ -100,7 +105,17 @@ struct HelpExampleTests {
 
       """
     for folder in ["plugins/", ""] { try host.directory.file(folder + "crc32.task.toml", manifest) }
-    try host.configure("")
+    try host.configure(
+      """
+      [plugin."org.taskhost.token-refresh".entitlements]
+      write = ["\(host.directory("tokens"))"]
+      [[plugin."org.taskhost.token-refresh".settings.accounts]]
+      name = "mail"
+      token_file = "\(file)"
+      client_id = "desktop"
+      token_endpoint = "https://login.example.org/token"
+
+      """)
   }
 
   /// A shell in the test's directory, with `taskhost` on its path and nothing of the user's.

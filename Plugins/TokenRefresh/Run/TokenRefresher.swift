@@ -20,7 +20,8 @@ struct TokenRefresher: Sendable {
     let chosen = settings.accounts.filter { payload.account == nil || payload.account == $0.name }
     if let name = payload.account, chosen.isEmpty {
       let known = settings.accounts.map(\.name).joined(separator: ", ")
-      let report = AccountReport(name: redactor.clean(name), result: .failed, detail: "no account has this name (known: \(known))")
+      let report = AccountReport(
+        name: redactor.clean(name), result: .failed, detail: "no account has this name (known: \(known.isEmpty ? "none" : known))")
       return RefreshReport(accounts: [note(report, host)])
     }
 

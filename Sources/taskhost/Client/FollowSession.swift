@@ -13,10 +13,25 @@ struct FollowSession {
   /// The answer to the submission, if JSON is wanted.
   let json: Answer?
 
-  /// Reads `events` until the occurrence has ended. The subscription must precede the submission or start of the request.
+  /// How an occurrence ended.
+  struct Ending {
+    let end: OccurrenceFollower.End
+    /// The run that ended it; nil if the request never ran.
+    let run: Answer?
+    /// The request's last message; nil if it has none, or its end is not known yet.
+    let message: String?
+  }
+
+  /// Reads `events` until the occurrence has ended, and prints the end. The subscription must precede the submission or start of the request.
   ///
   /// - Throws: `ExitCode` unless the occurrence succeeded; ``CommandFailure`` if the host went away.
-  func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws {
+  func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws { try finish(try await ending(events)) }
+
+  /// Reads `events` until the occurrence has ended.
+  ///
+  /// - Parameter shows: Whether to show on standard error what happens until then.
+  /// - Throws: ``CommandFailure`` if the host went away.
+  func ending(_ events: AsyncThrowingStream<ServerSentEvent, any Error>, shows: Bool = true) async throws -> Ending {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
     var last: Answer?
     var message: String?
@@ -25,7 +40,7 @@ struct FollowSession {
     if existed {
       let present = try StreamEvent("request", try await client.get("/v1/requests/\(ControlClient.escape(request))"))
       if case .request(let record) = present { message = record.lastMessage }
-      if case .ended(let end) = follower.apply(present) { return try await finish(end, run: nil, message) }
+      if case .ended(let end) = follower.apply(present) { return Ending(end: end, run: try await lastRun(nil), message: message) }
     }
     do {
       for try await case .event(let name, let data) in events {
@@ -35,10 +50,9 @@ struct FollowSession {
           if case .run(let run) = event, run.id == follower.lastRun { last = data }
           if case .request(let record) = event, record.id == request { message = record.lastMessage }
           if case .ended(let end) = step {
-            line.clear()
-            return try await finish(end, run: last, message)
+            return Ending(end: end, run: try await lastRun(last), message: message)
           }
-          if let step { show(step, &line) }
+          if shows, let step { show(step, &line) }
         }
       }
     } catch let error where !(error is CommandFailure || error is ExitCode) {
@@ -86,17 +100,16 @@ struct FollowSession {
     }
   }
 
-  /// - Parameter message: The request's last message; nil if it has none, or its end is not known yet.
-  private func finish(_ end: OccurrenceFollower.End, run seen: Answer?, _ message: String?) async throws {
-    let answer = try await lastRun(seen)
+  private func finish(_ ending: Ending) throws {
+    let end = ending.end
     if let json {
-      printJSON(end, submission: json, run: answer)
+      printJSON(end, submission: json, run: ending.run)
     } else {
-      let run = try answer?.read(RunAnswer.self)
+      let run = try ending.run?.read(RunAnswer.self)
       if let message = run?.message { Terminal.print(message.escapingControlCharacters) }
       if let output = run?.output?.bytes ?? run?.outputBase64.flatMap(Base64.decode) { Terminal.print(output) }
       if end == .cancelled { Terminal.note("cancelled: \(request)") }
-      if end == .failed, run?.message == nil { Terminal.note("failed: \(run?.outcome ?? Self.neverRan(message))") }
+      if end == .failed, run?.message == nil { Terminal.note("failed: \(run?.outcome ?? Self.neverRan(ending.message))") }
     }
     if end.status != .done { throw ExitCode(end.status.rawValue) }
   }

@@ -3,6 +3,7 @@
 
 POST /token takes a refresh token once: a second use is invalid_grant. GET /log tells how many requests came.
 GET /lifetime?s=N sets how long the next access tokens live; 3600 at first. GET /hold lets requests wait until GET /release.
+GET /begun answers once a request has come.
 """
 
 import json
@@ -14,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 lock = threading.Lock()
 opened = threading.Event()
 opened.set()
+begun = threading.Event()
 state = {"requests": 0, "lifetime": 3600}
 used = set()
 
@@ -37,6 +39,8 @@ class Handler(BaseHTTPRequestHandler):
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path == "/hold":
             opened.clear()
+        if url.path == "/begun":
+            begun.wait(30)
         if url.path == "/release":
             opened.set()
         if url.path == "/lifetime":
@@ -51,6 +55,7 @@ class Handler(BaseHTTPRequestHandler):
             number = state["requests"]
             is_good = token not in used and token.startswith("REFRESH-")
             used.add(token)
+        begun.set()
         opened.wait(60)
         if not is_good:
             return self.answer(400, {"error": "invalid_grant"})
