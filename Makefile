@@ -3,6 +3,7 @@
 # make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer; make races runs a few
 # make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
 # make soak     runs a host for half an hour under load and through trouble, as root; every request must end once and right
+# make token-servers   refreshes tokens of real authorization servers, which it installs from the Python Package Index
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
@@ -11,7 +12,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers states docs lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
 PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tzdata util-linux zlib1g-dev
@@ -102,6 +103,14 @@ cycles: deps
 soak: build
 	Tests/Soak/run
 
+# django-oauth-toolkit, Authlib and Canaille, in an environment of their own. The other tests skip what needs them.
+TOKEN_SERVERS := .build-token-servers
+token-servers: deps
+	[ -x $(TOKEN_SERVERS)/bin/pip ] || python3 -m venv $(TOKEN_SERVERS) || { echo "make: install the package python3-venv"; exit 1; }
+	$(TOKEN_SERVERS)/bin/pip install --quiet --disable-pip-version-check -r Tests/Fixtures/TokenServers/requirements.txt
+	swift build --build-tests
+	TASKHOST_TOKEN_SERVERS=$(CURDIR)/$(TOKEN_SERVERS)/bin/python swift test --skip-build --filter TokenRefreshTests.RealServerTests
+
 # Writes the table of transitions into Documentation/states.md; a test compares it.
 states: deps
 	TASKHOST_WRITE_STATES=1 swift test --filter SchedulerProofTests.StatesTests
@@ -148,7 +157,7 @@ bench: build
 	Benchmarks/run
 
 clean:
-	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH)
+	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS)
 
 clean-state:
 	rm -rf $(STATE) $(STATE)-demo
