@@ -48,7 +48,9 @@ final class EventBroadcaster: Sendable {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
       tell(.progress(run, progress))
-    case .work(let run, let work): live.note(work, of: run.run)
+    case .work(let run, let work):
+      live.note(work, of: run.run)
+      tell(.work(run, work))
     case .log(let run, let line):
       live.note(line, of: run.run)
       log.log(

@@ -68,6 +68,23 @@ import Testing
         == .progress(ProgressAnswer(completed: ProgressAnswer.Count(.max), total: ProgressAnswer.Count(1), unit: nil, message: nil)))
   }
 
+  @Test("work is shown, also beyond what an Int64 holds")
+  func work() throws {
+    var follower = OccurrenceFollower(request: "q", isRepeating: false)
+    let sums = "\"items_attempted\":3,\"items_completed\":2,\"items_failed\":1,\"bytes_in\":18446744073709551615,\"bytes_out\":0"
+    guard case .work(let work) = try apply(&follower, "work", "{\"run\":\"r\",\"request\":\"q\",\"work\":{\(sums)}}") else {
+      Issue.record("no work")
+      return
+    }
+    #expect(work.bytesIn.value == .max)
+    var bar = ProgressBar()
+    bar.take(work)
+    #expect(bar.line(columns: 79, at: 0).hasPrefix("running: 2 of 3 items, 1 failed, "))
+    bar.take(ProgressAnswer(completed: ProgressAnswer.Count(1), total: ProgressAnswer.Count(2), unit: nil, message: nil), at: 0)
+    #expect(bar.line(columns: 79, at: 0).hasSuffix("50 %, 1 of 2"))
+    #expect(try apply(&follower, "work", "{\"run\":\"r\",\"request\":\"other\",\"work\":{\(sums)}}") == nil)
+  }
+
   @Test("the request's end alone is enough, and other requests are nobody's business here")
   func others() throws {
     var follower = OccurrenceFollower(request: "q", isRepeating: false)

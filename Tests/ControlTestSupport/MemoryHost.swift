@@ -138,6 +138,11 @@ public final class MemoryHost: ControlledHost {
     if let reference = reference(to: run) { emit(.progress(reference, progress)) }
   }
 
+  /// Says what a run has done.
+  public func report(_ run: RunID, _ work: RunWork) {
+    if let reference = reference(to: run) { emit(.work(reference, work)) }
+  }
+
   private func reference(to run: RunID) -> RunReference? {
     state.withLock { $0.runs[run].map { RunReference(run: run, request: $0.request, identifier: $0.identifier) } }
   }

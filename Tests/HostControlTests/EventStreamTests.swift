@@ -23,18 +23,21 @@ import Testing
       let id = try #require(try await host.requests(RequestQuery()).first?.id)
       let run = host.begin(id)
       host.report(run, RunProgress(completed: 1, total: 2))
+      host.report(run, RunWork(itemsAttempted: 3, itemsCompleted: 2, bytesIn: .max))
       host.log(run, "two\nlines")
       host.end(run, .succeeded, output: Array("{\n\"a\":1}".utf8), then: .succeeded)
       host.finish()
       while let part = try await parts.next() { text += part.text }
       let names = text.split(separator: "\n").filter { $0.hasPrefix("event: ") }.map { $0.dropFirst(7) }
-      #expect(names == ["request", "run", "progress", "log", "run", "request"])
+      #expect(names == ["request", "run", "progress", "work", "log", "run", "request"])
       let data = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map { Array($0.dropFirst(6).utf8) }
-      #expect(data.count == 6)
+      #expect(data.count == 7)
       let nodes = try data.map { try JSONReader.read($0) }
       #expect(nodes[2]["progress"]?["total"]?.integer == 2)
-      #expect(nodes[3]["line"]?["message"]?.string == "two\nlines")
-      #expect(nodes[4]["output_base64"]?.string.flatMap(Base64.decode) == Array("{\n\"a\":1}".utf8))
+      #expect(nodes[3]["work"]?["items_completed"]?.integer == 2)
+      #expect(nodes[3]["run"]?.string == run.description)
+      #expect(nodes[4]["line"]?["message"]?.string == "two\nlines")
+      #expect(nodes[5]["output_base64"]?.string.flatMap(Base64.decode) == Array("{\n\"a\":1}".utf8))
     }
   }
 

@@ -72,7 +72,7 @@ import Testing
         #expect(record.id == id)
         seen.append(record.state.rawValue)
       case .run(let run): seen.append(run.outcome.map { "run \($0.rawValue)" } ?? "run")
-      case .progress, .log, .assertion: Issue.record("the scheduler tells of none of these")
+      case .progress, .work, .log, .assertion: Issue.record("the scheduler tells of none of these")
       }
       if seen.last == "succeeded" { break }
     }

@@ -52,6 +52,7 @@ final class HeldEvent: Sendable {
       return 1024 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0)
         + size(of: report.progress)
     case .progress(_, let progress): return 192 + size(of: progress)
+    case .work: return 256
     case .log(_, let line): return 256 + line.message.utf8.count
     case .assertion(let assertion): return 512 + assertion.request.name.utf8.count + (assertion.request.reason?.utf8.count ?? 0)
     }
@@ -67,6 +68,7 @@ final class HeldEvent: Sendable {
       case .request: "request"
       case .run: "run"
       case .progress: "progress"
+      case .work: "work"
       case .log: "log"
       case .assertion: "assertion"
       }
@@ -77,6 +79,9 @@ final class HeldEvent: Sendable {
       case .progress(let run, let progress):
         writer.reference(run)
         writer.progress(progress)
+      case .work(let run, let work):
+        writer.reference(run)
+        writer.work("work", work)
       case .log(let run, let line):
         writer.reference(run)
         writer.object("line") { $0.logLine(line) }

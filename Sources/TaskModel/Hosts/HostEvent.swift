@@ -6,6 +6,8 @@ public enum HostEvent: Sendable, Hashable {
   case run(RunRecord)
   /// A run reported progress.
   case progress(RunReference, RunProgress)
+  /// The sums of what a run has done changed. Reported a few times a second at most; the last ones come with the run's end.
+  case work(RunReference, RunWork)
   /// A run wrote a log line.
   case log(RunReference, LogLine)
   /// An execution assertion was taken or has ended: its state says which.
@@ -16,7 +18,7 @@ public enum HostEvent: Sendable, Hashable {
     switch self {
     case .request(let record): record.id
     case .run(let record): record.request
-    case .progress(let run, _), .log(let run, _): run.request
+    case .progress(let run, _), .work(let run, _), .log(let run, _): run.request
     case .assertion: nil
     }
   }

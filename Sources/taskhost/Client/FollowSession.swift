@@ -87,6 +87,7 @@ struct FollowSession {
     switch step {
     case .began(let attempt): line.begin(attempt == 1 ? "running" : "running, attempt \(attempt)")
     case .progress(let progress): line.show(progress)
+    case .work(let work): line.show(work)
     case .log(let level, let message):
       line.clear()
       Terminal.note("\(level): \(message.escapingControlCharacters)")

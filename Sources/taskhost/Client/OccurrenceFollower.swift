@@ -9,6 +9,7 @@ struct OccurrenceFollower {
   enum Step: Hashable {
     case began(attempt: Int64)
     case progress(ProgressAnswer)
+    case work(WorkAnswer)
     case log(level: String, message: String)
     /// The run ended but the occurrence did not: the outcome, the message, and when it is due again.
     case again(outcome: String, message: String?, dueUnixMilliseconds: Int64)
@@ -46,6 +47,7 @@ struct OccurrenceFollower {
     case .request(let record) where record.id == request: return requestChanged(record)
     case .progress(let event) where event.request == request:
       return .progress(event.progress)
+    case .work(let event) where event.request == request: return .work(event.work)
     case .log(let event) where event.request == request:
       return .log(level: event.line.value.level, message: event.line.value.message)
     default: return nil

@@ -7,7 +7,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
     abstract: "Print the last lines of a run's log.",
     discussion: """
       With --follow and --json, each line of the log is printed as JSON. At a terminal,
-      --follow also shows the run's progress, on standard error.
+      --follow also shows the run's progress and work, on standard error.
 
       EXAMPLES
         taskhost runs logs "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
@@ -41,6 +41,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
     var line = ProgressLine()
     defer { line.clear() }
     if let progress = present.progress { line.show(progress) }
+    if let work = present.work { line.show(work) }
     for try await case .event(let name, let data) in events {
       switch try StreamEvent(name, client.answer(data)) {
       case .missed:
@@ -49,6 +50,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
         if try await run().outcome != nil { return }
       case .run(let run) where run.id == id && run.outcome != nil: return
       case .progress(let event) where event.run == id: line.show(event.progress)
+      case .work(let event) where event.run == id: line.show(event.work)
       case .log(let event) where event.run == id:
         if let count = shown[event.line.value], count > 0 {
           shown[event.line.value] = count - 1

@@ -11,6 +11,7 @@ struct ProgressBar {
   }
 
   private var progress: ProgressAnswer?
+  private var work: WorkAnswer?
   /// The first step, one about halfway, and the last: two rates, which must agree before they foretell anything.
   private var steps: [Step] = []
   private let label: String
@@ -36,9 +37,12 @@ struct ProgressBar {
     if steps.count > 128 { steps = steps.indices.filter { $0.isMultiple(of: 2) || $0 == steps.count - 1 }.map { steps[$0] } }
   }
 
+  /// Takes the next sums of the run's work. Without progress, the line shows them.
+  mutating func take(_ new: WorkAnswer) { work = new }
+
   /// The line, at most `columns` wide. A character outside of ASCII counts as two columns, so that the line never wraps.
   func line(columns: Int, at seconds: Double) -> String {
-    guard let progress else { return Self.cut(label, to: columns) }
+    guard let progress else { return Self.cut(label + (work.map { ": \(WorkText.words($0))" } ?? ""), to: columns) }
     let left = secondsLeft(at: seconds).map { ", about \(DurationText.format(milliseconds: Int64($0.rounded()) * 1000)) left" } ?? ""
     let message = progress.message.map { ": \($0.escapingControlCharacters)" } ?? ""
     let amount = WorkText.amount(progress)

@@ -18,6 +18,12 @@ struct ProgressLine {
     draw()
   }
 
+  /// Shows what the run has done.
+  mutating func show(_ work: WorkAnswer) {
+    bar.take(work)
+    draw()
+  }
+
   /// Removes the line, before another one is written.
   mutating func clear() {
     if !drawn.isEmpty { Terminal.progress("") }

@@ -10,6 +10,7 @@ struct RunAnswer: Decodable, Identifiable {
   let durationMs: Int64?
   let message: String?
   let progress: ProgressAnswer?
+  let work: WorkAnswer?
   /// The handler's output if it is JSON.
   let output: Answer?
   let outputBase64: String?

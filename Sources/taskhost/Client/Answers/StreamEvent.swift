@@ -7,6 +7,13 @@ enum StreamEvent {
     let progress: ProgressAnswer
   }
 
+  /// What a run has done.
+  struct Work: Decodable {
+    let run: String
+    let request: String
+    let work: WorkAnswer
+  }
+
   /// A run wrote a line.
   struct Log: Decodable {
     let run: String
@@ -17,6 +24,7 @@ enum StreamEvent {
   case request(RequestAnswer)
   case run(RunAnswer)
   case progress(Progress)
+  case work(Work)
   case log(Log)
   /// Some events were dropped, because they arrived faster than they were read.
   case missed
@@ -29,6 +37,7 @@ enum StreamEvent {
     case "request": self = .request(try data.read())
     case "run": self = .run(try data.read())
     case "progress": self = .progress(try data.read())
+    case "work": self = .work(try data.read())
     case "log": self = .log(try data.read())
     case "missed": self = .missed
     default: self = .other
