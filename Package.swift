@@ -82,8 +82,8 @@ let package = Package(
     .target(
       name: "TaskHost",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles",
-        "PluginRuntime",
+        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostProcesses", "HostThreads", "HostWatches",
+        "OpenFiles", "PluginRuntime",
         "PluginTrust", "RecordJSON", "StrictText", "SchedulingLimits", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging, tomlKit,
       ],
@@ -303,7 +303,8 @@ let package = Package(
     .testTarget(
       name: "TokenRefreshTests",
       dependencies: [
-        "CLibSSL", "COpenSSL", "StrictText", "TaskHostSDK", "TaskHostTesting", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix,
+        "CLibSSL", "COpenSSL", "StrictText", "TaskHostSDK", "TaskHostTesting", "TestSupport", "TokenRefresh", logging, nioCore,
+        nioHTTP1, nioPosix,
       ],
       swiftSettings: settings),
     .testTarget(name: "ExecTests", dependencies: ["CTaskHost", "Exec", "StrictText", "TaskHostSDK"], swiftSettings: settings),

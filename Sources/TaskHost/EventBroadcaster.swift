@@ -12,6 +12,7 @@ final class EventBroadcaster: Sendable {
   let lastRuns = LastRuns()
   let live = LiveView()
   private let observer = Mutex<HostObserver?>(nil)
+  private let notifier = Mutex<Notifier?>(nil)
   private let begunRuns: BegunRuns
   private let log: Logger
   private let scheduler: Scheduler
@@ -34,6 +35,18 @@ final class EventBroadcaster: Sendable {
     }
   }
 
+  /// Begins to notify as the configuration says.
+  func begin(_ new: Notifier) { notifier.withLock { $0 = new } }
+
+  /// Notifies nobody any more.
+  func stopNotifying() {
+    let last = notifier.withLock { notifier in
+      defer { notifier = nil }
+      return notifier
+    }
+    last?.stop()
+  }
+
   /// Tells the observer that no more events follow.
   func finish() {
     let last = observer.withLock { observer in
@@ -47,6 +60,7 @@ final class EventBroadcaster: Sendable {
     switch event {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
+      notifier.withLock { $0 }?.note(progress, of: run)
       tell(.progress(run, progress))
     case .work(let run, let work):
       live.note(work, of: run.run)
@@ -85,12 +99,15 @@ final class EventBroadcaster: Sendable {
     case .ended(let record):
       live.forget(record.id)
       lastRuns.note(record)
+      notifier.withLock { $0 }?.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
       let now = SystemClock().wallTime
       trouble.withLock { $0 = (error, now) }
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
-    case .health(let identifier, let health): log(health, of: identifier)
+    case .health(let identifier, let health):
+      log(health, of: identifier)
+      notifier.withLock { $0 }?.note(health, of: identifier)
     case .conditionsAwaited, .filesAwaited: break
     case .paced(let identifier, let interval):
       log.notice(

@@ -103,6 +103,7 @@ public final class Host: Sendable {
         "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or remove the schedule"
       )
     }
+    if let notifier = try Notifier(configuration.notify, contracts: contracts, log: log) { events.begin(notifier) }
     launcher = try parts.launcher(for: registry.registered, payloads: payloads)
     let scheduler = parts.scheduler
     self.scheduler = scheduler
@@ -327,6 +328,7 @@ public final class Host: Sendable {
     surroundings.stop()
     assertions.stop()
     scheduler.stop()
+    events.stopNotifying()
     events.finish()
     store.close()
     Failpoint.storeClosed.hit()

@@ -40,6 +40,15 @@ final class BusConnection {
     return serial
   }
 
+  /// The answer to a call, which may be an error. Drops earlier signals: whoever waits for them asks again.
+  func call(_ message: BusMessage, until deadline: MonotonicTime) throws(Failure) -> BusMessage {
+    let serial = try send(message, until: deadline)
+    while let answer = try next(until: deadline) {
+      if answer.replyTo == serial, answer.kind == .answer || answer.kind == .error { return answer }
+    }
+    throw Failure(reason: "\(message.member ?? "a call") was not answered in time")
+  }
+
   /// The next message; nil if none arrived by `deadline`.
   func next(until deadline: MonotonicTime) throws(Failure) -> BusMessage? {
     while true {

@@ -16,6 +16,8 @@ struct BusMessage: Sendable, Hashable {
   var signature = ""
   var body: [UInt8] = []
   var isBigEndian = false
+  /// Whether the bus may start the service of the destination.
+  var startsService = false
 
   enum Kind: UInt8, Sendable, Hashable {
     case call = 1
@@ -37,10 +39,18 @@ struct BusMessage: Sendable, Hashable {
     return writer.bytes
   }
 
-  /// The message in bytes, little endian. A call does not start its service.
+  /// A call of the bus itself.
+  static func ofBus(_ member: String, _ arguments: String...) -> BusMessage {
+    let bus = "org.freedesktop.DBus"
+    return BusMessage(
+      kind: .call, serial: 0, path: "/org/freedesktop/DBus", interface: bus, member: member, destination: bus,
+      signature: String(repeating: "s", count: arguments.count), body: BusMessage.body(arguments))
+  }
+
+  /// The message in bytes, little endian.
   var encoded: [UInt8] {
     var writer = BusWriter()
-    writer.bytes = [UInt8(ascii: "l"), kind.rawValue, kind == .call ? 0x2 : 0x1, 1]
+    writer.bytes = [UInt8(ascii: "l"), kind.rawValue, kind == .call ? (startsService ? 0 : 0x2) : 0x1, 1]
     writer.append(number: UInt32(body.count))
     writer.append(number: serial)
     var fields = BusWriter()

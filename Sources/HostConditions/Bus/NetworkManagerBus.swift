@@ -51,12 +51,12 @@ final class NetworkManagerBus {
     guard let path else { return nil }
     let deadline = SystemClock.now + Self.patience
     let connection = try BusConnection(path, until: deadline)
-    _ = try Self.call(connection, Self.ofBus("Hello"), until: deadline)
+    _ = try connection.call(.ofBus("Hello"), until: deadline)
     for rule in [
       "type='signal',sender='\(Self.service)',path='\(Self.object)',interface='\(Self.properties)',member='PropertiesChanged'",
       "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'",
     ] {
-      _ = try Self.call(connection, Self.ofBus("AddMatch", rule), until: deadline)
+      _ = try connection.call(.ofBus("AddMatch", rule), until: deadline)
     }
     return connection
   }
@@ -67,7 +67,7 @@ final class NetworkManagerBus {
       kind: .call, serial: 0, path: Self.object, interface: Self.properties, member: "Get", destination: Self.service, signature: "ss",
       body: BusMessage.body([Self.service, "Metered"]))
     for _ in 0..<Self.rounds {
-      let answer = try Self.call(connection, get, until: SystemClock.now + Self.patience)
+      let answer = try connection.call(get, until: SystemClock.now + Self.patience)
       metered = answer.variantNumber.flatMap(ManagerMetered.init)
       // Data that was read together with the answer does not wake the thread again.
       guard try Self.takeSignals(connection) else { return }
@@ -79,22 +79,5 @@ final class NetworkManagerBus {
     var isTold = false
     while let message = try connection.next(until: SystemClock.now) { isTold = isTold || message.kind == .signal }
     return isTold
-  }
-
-  /// The answer to a call, which may be an error. Drops earlier signals: this call or the next returns what they reported.
-  private static func call(
-    _ connection: BusConnection, _ message: BusMessage, until deadline: MonotonicTime
-  ) throws(BusConnection.Failure) -> BusMessage {
-    let serial = try connection.send(message, until: deadline)
-    while let answer = try connection.next(until: deadline) {
-      if answer.replyTo == serial, answer.kind == .answer || answer.kind == .error { return answer }
-    }
-    throw BusConnection.Failure(reason: "\(message.member ?? "a call") was not answered in time")
-  }
-
-  private static func ofBus(_ member: String, _ arguments: String...) -> BusMessage {
-    BusMessage(
-      kind: .call, serial: 0, path: "/org/freedesktop/DBus", interface: bus, member: member, destination: bus,
-      signature: String(repeating: "s", count: arguments.count), body: BusMessage.body(arguments))
   }
 }

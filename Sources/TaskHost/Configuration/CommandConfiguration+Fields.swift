@@ -101,7 +101,7 @@ extension HostConfiguration {
 
 extension TOMLConverter<[String]> {
   /// A program and its arguments. A relative path of the program is relative to the file.
-  fileprivate static var words: Self {
+  static var words: Self {
     let list = Self.list(.string)
     return Self { value, path, reader in
       guard var words = list.convert(value, path, reader) else { return nil }

@@ -32,6 +32,7 @@ extension HostConfiguration {
       reader.report(["state_directory"], "state_directory is also one of plugin_directories: plugins must not be where the host writes")
     }
     reportContradictionsOfEvents(to: reader)
+    reportContradictionsOfNotify(to: reader)
     if idle.times.lightAfter >= idle.times.deepAfter {
       let texts = (DurationText.format(idle.times.lightAfter), DurationText.format(idle.times.deepAfter))
       reader.report(

@@ -89,6 +89,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[[trusted_keys]]`: who may sign plugins, and which.
   public var trustedKeys: [TrustedKey] = []
 
+  /// `[[notify]]`: whom to tell of what happens.
+  public var notify: [NotifyRule] = []
+
   /// `[plugin."ID"]` by identifier. An identifier without a table has the defaults of ``PluginConfiguration``.
   public var plugins: [String: PluginConfiguration] = [:]
 
