@@ -74,15 +74,31 @@ public final class Host: Sendable {
     } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
-    let parts = try HostParts(configuration, directory, store, crashMemory, log)
+    let parts: HostParts
+    let registry: PluginLaunching.Result
+    do throws(HostFailure) {
+      parts = try HostParts(configuration, directory, store, crashMemory, log)
+      registry = try launchPlugins(parts, allowMissing: allowMissing, log)
+    } catch {
+      // The next launch then finds a store that was closed, not one of a killed host; so what this one found is said now.
+      for note in store.lossNotes { log.warning("the store: \(note)") }
+      store.close()
+      throw error
+    }
+    return try Host(parts, registry, log, process)
+  }
+
+  private static func launchPlugins(
+    _ parts: HostParts, allowMissing: Bool, _ log: Logger
+  ) throws(HostFailure) -> PluginLaunching.Result {
     let launching = try PluginLaunching(parts, log)
     let registry = try launching.launch()
     launching.conclude(registry, log)
     for refused in registry.refused {
       log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"])
     }
-    if !allowMissing { try registry.checkPermitted(configuration) }
-    return try Host(parts, registry, log, process)
+    if !allowMissing { try registry.checkPermitted(parts.configuration) }
+    return registry
   }
 
   private init(

@@ -37,6 +37,20 @@ struct StoreLossTests {
     }
   }
 
+  @Test("a launch that fails for another reason leaves a store that was closed, so the next one reports no loss")
+  func failedLaunch() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("")
+      let (plugins, away) = (host.directory("plugins"), host.directory("away"))
+      try FileManager.default.moveItem(atPath: plugins, toPath: away)
+      #expect(try await host.failure([]).status == 78)
+      try FileManager.default.moveItem(atPath: away, toPath: plugins)
+      try await host.start()
+      #expect(try await host.json("status")["problems"]?.array == [])
+    }
+  }
+
   @Test("a bit that flipped on the disk shows in the status, and the host runs on")
   func flipped() async throws {
     try await HostProcess.run { host in

@@ -77,6 +77,11 @@ import Testing
     #expect(!world.isRunning(id))
     let due = try world.record(id).due
     #expect(due > world.now && due <= world.now + .seconds(60))
+    let gate = try #require(world.core.explanation(of: try world.record(id), now: world.now).gates.first)
+    #expect(gate.kind == "event_quota")
+    #expect(
+      gate.sentence.hasPrefix("events have woken org.example.task as often as event_quota (1/1m) allows: due in "), "\(gate.sentence)")
+    #expect(gate.until == due)
     try world.advance(to: due)
     #expect(world.isRunning(id))
   }

@@ -104,7 +104,7 @@ import Testing
     #expect(
       gate.sentence
         == "org.example.task has used 12 s of 10 s in the last 1 h; bucket active because fewer than 5 runs are known (1)")
-    #expect(gate.remedy == "the quota of [plugin.\"org.example.task\"] is raised")
+    #expect(gate.remedy == "the quota in the table of org.example.task is raised")
     // The status says the same.
     let overview = world.core.overview(of: try #require(world.core.handlers[.sample()]), now: world.now)
     #expect(overview.throttle?.sentence == gate.sentence)

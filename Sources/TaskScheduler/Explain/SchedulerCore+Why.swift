@@ -109,11 +109,24 @@ extension SchedulerCore {
     guard record.due > now else { return nil }
     let wait = Self.text(record.due - now)
     let isBackoff = record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
+    if !isBackoff, let quota = policy.eventQuota, isHeldByEventQuota(record, now: now) {
+      return Gate(
+        kind: "event_quota",
+        sentence: "events have woken \(record.request.identifier) as often as event_quota (\(quota)) allows: due in \(wait)",
+        since: record.eventSince ?? since, until: record.due, remedy: "event_quota is raised")
+    }
     let (kind, sentence) =
       isBackoff
       ? ("backoff", "backoff after attempt \(record.attemptsSpent): not for another \(wait)")
       : ("time", "not before its time: due in \(wait)")
     return Gate(kind: kind, sentence: sentence, since: since, until: record.due)
+  }
+
+  /// Whether a request that an event has woken starts later than its own debounce and time say, because of the quota.
+  private func isHeldByEventQuota(_ record: RequestRecord, now: WallTime) -> Bool {
+    guard let trigger = record.request.event, let since = record.eventSince else { return false }
+    let own = max(since + trigger.debounce * Debounce.mostWaits, record.request.earliestBegin ?? since)
+    return record.due > own && limits.holdsWakes(of: record.request.identifier, at: now)
   }
 
   private func gate(_ hold: Hold, _ lane: LaneState, _ handler: HandlerState, _ record: RequestRecord?, now: WallTime) -> Gate {
@@ -173,7 +186,7 @@ extension SchedulerCore {
       let holders = holders(of: hold.gate, lane, identifier)
       gate.heldBy = holders.map(\.run.description)
       gate.since = holders.map(\.started).max() ?? limits.closedSince(hold.gate, lane: lane, identifier, live: live, now: now)
-      gate.remedy = hold.gate == .key || hold.gate == .resource ? "one of those runs ends" : nil
+      gate.remedy = hold.gate == .key || hold.gate == .resource ? "one of those runs ends" : "rate_limit is raised"
       if hold.gate == .quota {
         gate.remedy = limits.remedy(ofQuotaOf: identifier)
         lift(&gate, at: record?.deadlineToCome, now: now)

@@ -196,11 +196,16 @@ struct LimitTracker {
     return time
   }
 
+  /// Whether no event may wake a request of the identifier now.
+  func holdsWakes(of identifier: TaskIdentifier, at now: WallTime) -> Bool {
+    wakes[identifier].map { Self.closed($0, now) != nil } ?? false
+  }
+
   // MARK: For people
 
   /// What an operator can do about a quota.
   func remedy(ofQuotaOf identifier: TaskIdentifier) -> String {
-    let key = "the quota of [plugin.\"\(identifier)\"] is raised"
+    let key = "the quota in the table of \(identifier) is raised"
     return limits(of: identifier).hasProfilesQuota ? "\(key), or is \"none\": this one is that of the profile \(profile.rawValue)" : key
   }
 
