@@ -56,8 +56,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "CPluginTemplates", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText",
-        "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
+        "CPluginTemplates", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust",
+        "StrictText", "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.

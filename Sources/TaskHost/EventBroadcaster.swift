@@ -122,10 +122,12 @@ final class EventBroadcaster: Sendable {
   /// An assertion was taken or has ended.
   func receive(_ assertion: Assertion) {
     let request = assertion.request
+    // A plugin may take and end thousands a second.
+    let everyday: Logger.Level = request.run == nil ? .info : .debug
     let (level, what): (Logger.Level, String) =
       switch assertion.state {
-      case .held: (.info, "held for at most \(DurationText.format(request.length))\(request.reason.map { ": \($0)" } ?? "")")
-      case .givenBack: (.info, "given back")
+      case .held: (everyday, "held for at most \(DurationText.format(request.length))\(request.reason.map { ": \($0)" } ?? "")")
+      case .givenBack: (everyday, "given back")
       case .expired: (.warning, "expired after \(DurationText.format(request.length)): the host no longer waits for it")
       case .holderEnded: (.notice, "ended: its process is gone")
       case .runEnded: (.notice, "ended with its run, which had not ended it")

@@ -89,7 +89,7 @@ final class PluginServices: WorkerServices {
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .cancel(_, let request):
-      _ = try live(request, for: run, own)
+      _ = try changeable(request, for: run, own)
       scheduler.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
       completion(.pending(try reading { () throws(StoreError) in try store.pendingRequests(of: own, after: request) }))
@@ -108,13 +108,13 @@ final class PluginServices: WorkerServices {
     case .ask(_, let question): ask(question, for: run, own, completion)
     case .snooze(_, let request, let delay):
       do throws(RequestRefusal) { try RequestField.delay.check(delay) } catch { throw CallFailure(error) }
-      try checkNoSchedule(try live(request, for: run, own))
+      _ = try changeable(request, for: run, own)
       scheduler.snooze(request, until: clock.wallTime + delay, from: run.run, of: run.request) { result in
         completion(
           CallAnswer(result.map { .submission(Submission(id: request, disposition: .updated, nextStart: $0.record.due, notes: $0.notes)) }))
       }
     case .update(_, let request, let fields):
-      try checkNoSchedule(try live(request, for: run, own))
+      _ = try changeable(request, for: run, own)
       try submissionRules.check(fields.identifier, from: run.identifier, own: own)
       try submissionRules.checkWatch(of: fields, own: own)
       scheduler.update(request, with: fields, from: run.run, of: run.request) { result in
@@ -144,18 +144,18 @@ final class PluginServices: WorkerServices {
     }
   }
 
-  /// A live request that the run's plugin may cancel and change.
-  private func live(_ request: RequestID, for run: RunReference, _ own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
+  /// A live request that the run's plugin may cancel and change. Throws `notPermitted` for the request of a `schedule`.
+  private func changeable(_ request: RequestID, for run: RunReference, _ own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
     let record = try reading { () throws(StoreError) in try store.request(request) }
     guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-    try submissionRules.check(record.request.identifier, from: run.identifier, own: own)
+    do throws(CallFailure) { try submissionRules.check(record.request.identifier, from: run.identifier, own: own) } catch {
+      // Whose it is is nobody else's business.
+      throw CallFailure(error.status, "\(record.id) is not a request of an identifier that \(run.identifier) may submit to")
+    }
+    guard !record.request.isSchedule else {
+      throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
+    }
     return record
-  }
-
-  /// Throws `notPermitted` for the request of a `schedule`.
-  private func checkNoSchedule(_ record: RequestRecord) throws(CallFailure) {
-    guard record.request.isSchedule else { return }
-    throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
   }
 
   private func ask(

@@ -46,6 +46,20 @@ struct AssertionTests {
     }
   }
 
+  @Test("names and reasons cannot forge lines of the log or control a terminal", arguments: ["text", "json"])
+  func controlCharacters(_ format: String) async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("[log]\nformat = \"\(format)\"\n")
+      try await host.start()
+      let forged = "x\\u001b[2J\\n2026-01-01T00:00:00Z notice all is well\\u202e"
+      _ = try await take(host, "{\"name\": \"\(forged)\", \"reason\": \"\(forged)\", \"for_ms\": 600000}")
+      let line = try await host.current.line(with: "assertion held")
+      let shown = format == "json" ? "x\\\\u{1b}[2J\\\\n2026" : "x\\u{1b}[2J\\n2026"
+      #expect(line.components(separatedBy: shown).count == 3, "\(line)")
+      #expect(!host.current.lines.contains { $0.contains("\u{1b}") || $0.contains("\u{202e}") || $0.hasPrefix("2026-01-01") })
+    }
+  }
+
   @Test("a drain goes on when an assertion expires")
   func expires() async throws {
     try await HostProcess.run { host in
@@ -227,7 +241,7 @@ struct AssertionTests {
 
   @Test("a drain asks a run that holds an assertion to stop only once it has ended it", arguments: Isolation.allCases)
   func sparedRun(_ isolation: Isolation) async throws {
-    try await HostProcess.run("drain_timeout = \"0s\"\n", isolation: isolation) { host in
+    try await HostProcess.run("drain_timeout = \"0s\"\n[log]\nlevel = \"debug\"\n", isolation: isolation) { host in
       let (gate, other) = (try host.directory.fifo("gate"), try host.directory.fifo("other"))
       let id = try await host.submit(
         "on-expire;assert saving 600000;gate \(gate.path);poll 0;assert-end;wait-expired;result 2")

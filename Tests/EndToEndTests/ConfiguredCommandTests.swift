@@ -51,7 +51,9 @@ struct ConfiguredCommandTests {
       stdout = "output"
       """
     try await withCommands(text, environment: ["PASSED": "on", "SECRET": "kept", "PATH": "/nowhere"]) { host in
-      let id = try await host.json("submit", "env", "--wait")["submission"]?["id"]?.string
+      let trace = "0af7651916cd43dd8448eb211c80319c"
+      let submission = try await host.json("submit", "env", "--wait", "--traceparent", "00-\(trace)-b7ad6b7169203331-01")
+      let id = submission["submission"]?["id"]?.string
       let output = try await host.cli("runs", "list", "--request", id ?? "", "--json")
       let run = try #require(try output.json()["runs"]?.array.first?["id"]?.string)
       let shown = try await host.json("runs", "show", run)
@@ -61,6 +63,7 @@ struct ConfiguredCommandTests {
       #expect(!lines.contains { $0.hasPrefix("SECRET") } && !lines.contains("PATH=/nowhere"), "\(lines)")
       #expect(lines.contains("TASKHOST_IDENTIFIER=env") && lines.contains("TASKHOST_ATTEMPT=1"), "\(lines)")
       #expect(lines.contains("TASKHOST_REQUEST_ID=\(id ?? "")") && lines.contains("TASKHOST_SOCKET=\(host.socket)"), "\(lines)")
+      #expect(lines.contains { $0.hasPrefix("TRACEPARENT=00-\(trace)-") && !$0.contains("b7ad6b7169203331") }, "\(lines)")
       #expect(lines.last == host.directory("shared"), "\(lines)")
     }
   }

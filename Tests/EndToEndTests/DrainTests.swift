@@ -109,6 +109,11 @@ struct DrainTests {
       gate.release()
       let result = try await waiting.result()
       #expect(result.status == 0 && result.output == "draining\n")
+      // Nobody has the state directory any more: another host can start at once.
+      let lock = open(host.directory("state/lock"), O_RDWR | O_CLOEXEC)
+      defer { close(lock) }
+      #expect(flock(lock, LOCK_EX | LOCK_NB) == 0, "errno \(errno)")
+      flock(lock, LOCK_UN)
       #expect(try await host.end().status == 0)
       #expect(host.directory.text("state/data/test.script/shutdown") == "called\n")
       try await host.start()

@@ -65,6 +65,7 @@ struct PersistentCommandTests {
       #expect(message["identifier"]?.string == "work" && message["attempt"]?.integer == 1 && message["run"]?.integer == 1)
       #expect(message["payload"]?.array.count == 2 && (message["remaining_ms"]?.integer ?? 0) > 0)
       #expect(outputs[1]?["message"]?["run"]?.integer == 2)
+      #expect(message["traceparent"] == nil)
     }
   }
 

@@ -115,6 +115,7 @@ struct RequestsExtensionTests {
       let output = try await output(host, "submit .second 3600 mine;list;cancel-all")
       #expect(output["list"]?.array.compactMap(\.string) == [".second mine 2 1"])
       #expect(output["cancelled"]?.integer == 1)
+      #expect(try await self.output(host, "cancel-one \(scheduled)")["cancel"]?.integer == -4)
       #expect(try await host.json("tasks", "show", scheduled)["state"]?.string == "pending")
     }
   }

@@ -173,6 +173,8 @@ import Testing
       ("permitted_identifiers = [\"a.*\"]\n[plugin.\"b.c\"]", "2:9: permitted_identifiers does not permit \"b.c\""),
       ("max_concurrent_runs = 2\n[plugin.a]\nmax_concurrent_runs = 3", "3:1: max_concurrent_runs (3) is more than the host's (2)"),
       ("[plugin.a]\nschedule = \"every 5m\"", "2:1: every 5m is more often than minimum_interval (15m) allows"),
+      ("[plugin.a]\nschedule = \"on task:a\"", "2:1: event: a task that runs at the end of its own runs would never stop"),
+      ("[plugin.a]\nschedule = \"on task:a:failed\"", "2:1: event: a task that runs at the end of its own runs would never stop"),
       ("[plugin.a]\nrequires = [\"power\"]", "2:1: requires applies to the schedule's runs, and there is no schedule"),
       ("require_sandbox = true\n[plugin.a]\nisolation = \"thread\"", "3:1: require_sandbox is true, but isolation"),
       ("[plugin.a]\nisolation = \"thread\"\n[plugin.a.limits]\nmemory = \"1GB\"", "3:11: limits needs isolation = \"process\""),

@@ -114,6 +114,25 @@ import Testing
     #expect(world.isRunning(second))
   }
 
+  @Test("of two limits that hold a task, the status names the one that does so longest, as why does", arguments: [true, false])
+  func twoLimits(_ isRateLonger: Bool) throws {
+    let world = try World.limited { _, limits in
+      limits.quota = try RunQuota(isRateLonger ? "10s/1h" : "10s/5h")
+      limits.rate = try Rate("1/2h")
+    }
+    let first = try world.submit(request()).id
+    world.now = world.now + .seconds(12)
+    try world.turn { core, transaction in
+      try core.end(try #require(world.orders[first]).run, .returned(.success, stop: nil), RunReport(), transaction, now: world.now)
+    }
+    let second = try world.submit(request()).id
+    let explanation = world.core.explanation(of: try world.record(second), now: world.now)
+    #expect(Set(explanation.gates.map(\.kind)) == ["quota", "rate"])
+    let overview = world.core.overview(of: try #require(world.core.handlers[.sample()]), now: world.now)
+    #expect(overview.throttle?.kind == (isRateLonger ? "rate" : "quota"))
+    #expect(overview.throttle?.until == explanation.gates.compactMap(\.until).max())
+  }
+
   @Test("a profile limits what the operator does not: every identifier, except those that need no quota and what people start")
   func profile() throws {
     var policy = SchedulingPolicy(maxConcurrentRuns: 64)

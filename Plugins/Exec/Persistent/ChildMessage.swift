@@ -104,6 +104,7 @@ enum ChildMessage: Equatable {
       writer.member("identifier", settings.identifier)
       writer.member("request_id", run.functions.pointee.request_id(run.task).map { String(cString: $0) })
       writer.member("attempt", run.functions.pointee.attempt(run.task))
+      writer.member("traceparent", run.trace?.traceparent)
       writer.member("remaining_ms", max(0, run.functions.pointee.remaining_ms(run.task)))
       if payload.isEmpty { return }
       if JSONReader.isValid(payload) {

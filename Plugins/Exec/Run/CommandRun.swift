@@ -173,6 +173,8 @@ extension CommandSettings {
     if let run {
       variables["TASKHOST_REQUEST_ID"] = run.functions.pointee.request_id(run.task).map { String(cString: $0) }
       variables["TASKHOST_ATTEMPT"] = String(run.functions.pointee.attempt(run.task))
+      // The name that other tools read, `taskhost submit` among them.
+      variables["TRACEPARENT"] = run.trace?.traceparent
     }
     return variables
   }

@@ -14,15 +14,20 @@ extension TaskContext {
   ///
   /// The first attempt of a request that does not repeat is a child of the submission. A retry, and each run of a request that repeats, is
   /// the root of a new trace, with a link to the submission's.
-  public var trace: TraceContext? {
-    let found = run.functions.pointee.extension(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self)
-    guard let functions = found, functions.pointee.struct_size >= UInt32(MemoryLayout<taskhost_trace>.size) else { return nil }
+  public var trace: TraceContext? { run.trace }
+}
+
+extension RunHandle {
+  /// See ``TaskContext/trace``.
+  package var trace: TraceContext? {
+    let found = functions.pointee.extension(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self)
+    guard let table = found, table.pointee.struct_size >= UInt32(MemoryLayout<taskhost_trace>.size) else { return nil }
     var status = taskhost_status(TASKHOST_OK)
     let size = Int(TASKHOST_TRACEPARENT_SIZE)
     let texts = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 2 * size) { buffer -> (String, String) in
       buffer.initialize(repeating: 0)
       guard let start = buffer.baseAddress else { return ("", "") }
-      status = functions.pointee.current(run.task, start, start + size)
+      status = table.pointee.current(task, start, start + size)
       return (String(cString: start), String(cString: start + size))
     }
     guard status == taskhost_status(TASKHOST_OK) else { return nil }

@@ -81,6 +81,9 @@ extension HostConfiguration {
     if let interval = plugin.schedule?.interval, interval > TaskModel.Limits.longestDuration {
       report("schedule", message: "every \(DurationText.format(interval)) is more than ten years: take a shorter interval")
     }
+    if let event = plugin.event, let identifier = try? TaskIdentifier(identifier) {
+      do throws(RequestRefusal) { try event.check(for: identifier) } catch { report("schedule", message: error.message) }
+    }
     let retry = retry.changed(by: plugin.retry)
     if retry.initial > retry.maximum, plugin.retry.initial != nil || plugin.retry.maximum != nil {
       let texts = (DurationText.format(retry.initial), DurationText.format(retry.maximum))

@@ -12,9 +12,7 @@ extension TaskRequest {
     try RequestField.after.check(elements: after.count)
     if let event {
       try event.check()
-      if HostEvents.task(of: event.name) == identifier {
-        throw RequestField.event.refusal("a task that runs at the end of its own runs would never stop: name another identifier")
-      }
+      try event.check(for: identifier)
     }
     if let repetition { try check(repetition) }
     if let retry { try retry.check() }
@@ -123,6 +121,13 @@ extension EventTrigger {
       throw RequestField.event.refusal(flaw)
     }
     try RequestField.debounce.check(debounce)
+  }
+
+  /// Refuses an event that requests of `identifier` must not wait for.
+  public func check(for identifier: TaskIdentifier) throws(RequestRefusal) {
+    guard HostEvents.task(of: name) != identifier else {
+      throw RequestField.event.refusal("a task that runs at the end of its own runs would never stop: name another identifier")
+    }
   }
 
   /// What is wrong with the name of an event; nil if it is valid.

@@ -87,11 +87,12 @@ extension SchedulerCore {
     }
   }
 
-  /// The limit that holds a lane although nothing else does.
+  /// The limit that holds a lane although nothing else does; of several, the one that does so longest.
   func throttle(of lane: LaneState, _ handler: HandlerState, now: WallTime) -> Gate? {
     let holds = closedGates(on: lane, of: handler, now: now)
     let throttles: Set<GateKind> = [.idleStage, .rate, .quota]
-    guard let hold = holds.last, holds.allSatisfy({ throttles.contains($0.gate) }) else { return nil }
+    let longest = holds.max { ($0.until ?? .distantFuture) < ($1.until ?? .distantFuture) }
+    guard let hold = longest, holds.allSatisfy({ throttles.contains($0.gate) }) else { return nil }
     return gate(hold, lane, handler, nil, now: now)
   }
 

@@ -47,7 +47,7 @@ final class SchedulingEngine {
       let hasBooted = try clocks.map { clocks in
         let known = try transaction.clockReference()
         try core.clockChanged(clocks, transaction, now: now)
-        return known.map { $0.boot != clocks.boot } ?? false
+        return known?.boot != clocks.boot
       }
       let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
       try core.reconcile(schedules, transaction, now: now)

@@ -68,6 +68,23 @@ struct ControlClient: Sendable {
     throw gone
   }
 
+  /// What to wait on for the end of the host's process; nil if it cannot be seen from here.
+  func hostEnd() async throws -> HostEnd? {
+    let process = try await get("/v1/status").read(StatusAnswer.self).processId
+    return try await withCheckedThrowingContinuation { continuation in
+      onThread("peer", { continuation.resume(with: $0) }) {
+        HostEnd(process: process, peer: try ControlConnection(to: socket, timeout: Self.timeout).peerProcess)
+      }
+    }
+  }
+
+  /// Returns once the host's process has ended.
+  func wait(for end: HostEnd) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      onThread("host-end", { continuation.resume(with: $0) }) { end.wait() }
+    }
+  }
+
   /// Runs a blocking `body` on its own thread.
   private func onThread<Success: Sendable>(
     _ name: String, _ end: @escaping @Sendable (Result<Success, any Error>) -> Void, _ body: @escaping @Sendable () throws -> Success

@@ -24,6 +24,14 @@ struct ControlConnection: ~Copyable {
 
   deinit { close(descriptor) }
 
+  /// The process that opened the host's socket, as the kernel numbers it here; 0 if it has no number here.
+  var peerProcess: Int32 {
+    // `struct ucred`, which Swift's Glibc module lacks: process, user, group.
+    var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
+    var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 ? credentials.0 : 0
+  }
+
   func send(_ method: String, _ path: String, _ body: [UInt8]?) throws(Failure) {
     var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     if body != nil { head += "Content-Type: application/json\r\n" }

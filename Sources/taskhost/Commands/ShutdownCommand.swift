@@ -17,10 +17,12 @@ struct ShutdownCommand: AsyncParsableCommand {
   func run() async throws {
     let client = host.client()
     let events = wait ? try await client.subscribe() : nil
+    let end = wait ? try await client.hostEnd() : nil
     let answer = try await client.post("/v1/shutdown")
     Terminal.print(host.json ? answer.bytes : Array("draining".utf8))
     guard let events else { return }
-    // A broken connection also means that the host has ended.
+    // The connection breaks when the host closes its socket. After that, it closes its store and gives up its lock.
     do { for try await _ in events {} } catch {}
+    if let end { try await client.wait(for: end) }
   }
 }

@@ -111,7 +111,7 @@ struct TokenCommand: AsyncParsableCommand {
   /// Whether the token is valid for so long; a token of unknown expiry is.
   private func isValid(_ account: TokenAnswer.Account, for validity: Int64) -> Bool {
     guard let expiry = account.expiresAt.flatMap(RFC3339.parse) else { return true }
-    return expiry.unixMilliseconds - MomentText.now >= validity
+    return expiry - WallTime(unixMilliseconds: MomentText.now) >= .milliseconds(validity)
   }
 
   private func printToken(_ answer: TokenAnswer.Account) throws {

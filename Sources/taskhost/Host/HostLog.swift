@@ -27,7 +27,7 @@ struct HostLog: LogHandler {
       case .json: .json
       }
     let writer = try LogWriter(descriptor: STDERR_FILENO) { lines in
-      Array((line(format, .warning, "\(lines) lines were dropped: the log was not read or could not be written", [:]) + "\n").utf8)
+      Array((line(format, .warning, "\(lines) lines were dropped: the log was not read or could not be written", []) + "\n").utf8)
     }
     return (Logger(label: "taskhost") { _ in HostLog(logLevel: configuration.level, format: format, writer: writer) }, writer)
   }
@@ -39,18 +39,21 @@ struct HostLog: LogHandler {
 
   func log(event: LogEvent) {
     let all = event.metadata.map { metadata.merging($0) { $1 } } ?? metadata
-    writer.write(Self.line(format, event.level, "\(event.message)", all))
+    // Names, reasons and errors come from plugins and clients: whoever logs them need not think of it.
+    let message = "\(event.message)".escapingControlCharacters
+    let fields = all.map { ($0, "\($1)".escapingControlCharacters) }.sorted { $0.0 < $1.0 }
+    writer.write(Self.line(format, event.level, message, fields))
   }
 
-  private static func line(_ format: Format, _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+  private static func line(_ format: Format, _ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
     switch format {
-    case .text(let colours): text(level, message, metadata, colours: colours)
-    case .json: json(level, message, metadata)
+    case .text(let colours): text(level, message, fields, colours: colours)
+    case .json: json(level, message, fields)
     }
   }
 
-  private static func text(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, colours: Bool) -> String {
-    let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+  private static func text(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], colours: Bool) -> String {
+    let fields = fields.map { " \($0)=\($1)" }.joined()
     let name = level.rawValue + String(repeating: " ", count: max(0, 8 - level.rawValue.count))
     guard colours else { return "\(time()) \(name) \(message)\(fields)" }
     let colour: Colour =
@@ -64,12 +67,12 @@ struct HostLog: LogHandler {
     return "\(Colour.grey.paint(time())) \(colour.paint(name)) \(message)\(Colour.grey.paint(fields))"
   }
 
-  private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+  private static func json(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
     let bytes = JSONWriter.object { writer in
       writer.member("time", time())
       writer.member("level", level.rawValue)
       writer.member("message", message)
-      for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { writer.member(key, "\(value)") }
+      for (key, value) in fields { writer.member(key, value) }
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -1,5 +1,7 @@
 /// The parts of the host's status that tables show.
 struct StatusAnswer: Decodable {
+  /// In the host's PID namespace.
+  let processId: Int64
   let needsAction: Bool
   let problems: [ProblemAnswer]
   let tasks: [ScheduleAnswer]
