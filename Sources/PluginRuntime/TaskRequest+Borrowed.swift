@@ -31,6 +31,7 @@ extension TaskRequest {
     if let text = try Self.text(raw.traceparent, .traceparent) {
       do throws(RequestRefusal) { traceparent = try TraceParent(field: text) } catch { throw CallFailure(error) }
     }
+    jitter = .milliseconds(raw.jitter_ms)
     if raw.delay_ms > 0 { delay = .milliseconds(raw.delay_ms) }
     try readGates(raw)
     do { try check() } catch { throw CallFailure(error) }

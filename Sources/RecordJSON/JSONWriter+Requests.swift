@@ -97,6 +97,7 @@ extension JSONWriter {
     moment(RequestField.deadline.rawValue, request.deadline)
     member("clock", request.clock.rawValue)
     if let rule = request.repetition { repetition(rule) }
+    if request.jitter > .zero { member(RequestField.jitter, request.jitter.wholeMilliseconds) }
     guard let event = request.event else { return }
     if let path = event.path { member(RequestField.watch, path) } else { member(RequestField.event, event.name) }
     if event.debounce > .zero { member(RequestField.debounce, event.debounce.wholeMilliseconds) }

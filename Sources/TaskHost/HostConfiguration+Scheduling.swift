@@ -58,7 +58,8 @@ extension HostConfiguration {
       requests[identifier] = ScheduledRequest(
         schedule, event: plugin.event,
         gates: RunConstraints(
-          conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window))
+          conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window),
+        jitter: plugin.jitter)
     }
     return requests
   }

@@ -55,6 +55,7 @@ struct StoredOptions: Codable, Equatable {
   var idempotencyKey: String?
   var uniqueWindow: Int64?
   var traceparent: String?
+  var jitter: Int64?
 
   struct Cron: Codable, Equatable {
     var expression, zone, gap, repeated: String
@@ -107,6 +108,7 @@ struct StoredOptions: Codable, Equatable {
     idempotencyKey = request.idempotencyKey
     uniqueWindow = request.uniqueWindow?.wholeMilliseconds
     traceparent = request.traceparent?.description
+    jitter = request.jitter == .zero ? nil : request.jitter.wholeMilliseconds
   }
 
   /// The trace in the options of a request; nil for none.
@@ -146,6 +148,7 @@ struct StoredOptions: Codable, Equatable {
     request.idempotencyKey = options.idempotencyKey
     request.uniqueWindow = options.uniqueWindow.map { .milliseconds($0) }
     request.traceparent = options.traceparent.flatMap { TraceParent($0) }
+    request.jitter = .milliseconds(max(0, options.jitter ?? 0))
   }
 
   private static func policy(_ missed: Missed) throws -> MissedPolicy {
@@ -185,6 +188,6 @@ extension TaskRequest {
   /// Whether the request has any rarely used field.
   fileprivate var hasOptions: Bool {
     repetition != nil || event != nil || idempotencyKey != nil || uniqueWindow != nil || !after.isEmpty || gates != .none
-      || traceparent != nil
+      || traceparent != nil || jitter != .zero
   }
 }

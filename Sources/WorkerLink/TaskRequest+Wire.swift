@@ -32,6 +32,7 @@ extension TaskRequest: WireValue {
     writer.optional(deadline)
     writer.optional(delay)
     writer.write(gates.flex)
+    writer.write(jitter)
     writer.optional(repetition)
     writer.optional(event)
   }
@@ -70,6 +71,7 @@ extension TaskRequest: WireValue {
     deadline = try reader.optional(WallTime.self, "deadline")
     delay = try reader.optional(Duration.self, "delay")
     gates.flex = try reader.read(Duration.self, "flex")
+    jitter = try reader.read(Duration.self, "jitter")
     repetition = try reader.optional(RepeatRule.self, "repetition")
     event = try reader.optional(EventTrigger.self, "event")
   }

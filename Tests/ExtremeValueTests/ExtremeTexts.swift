@@ -3,7 +3,7 @@ struct SubmissionText {
   let text: String
 
   private static let numbers = [
-    "earliest_begin_unix_ms", "delay_ms", "deadline_unix_ms", "flex_ms", "priority", "every_ms", "debounce_ms", "missed_limit",
+    "earliest_begin_unix_ms", "delay_ms", "deadline_unix_ms", "flex_ms", "jitter_ms", "priority", "every_ms", "debounce_ms", "missed_limit",
     "missed_spread_ms", "unique_window_ms",
   ]
   private static let others = [

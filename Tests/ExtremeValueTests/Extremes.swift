@@ -41,7 +41,7 @@ struct Extremes {
     var tame = TaskRequest(identifier: identifier)
     for _ in 0...index(below: 2) {
       let wild = request(identifier)
-      switch index(below: 11) {
+      switch index(below: 12) {
       case 0: tame.earliestBegin = wild.earliestBegin
       case 1: tame.deadline = wild.deadline
       case 2: tame.priority = wild.priority
@@ -52,6 +52,7 @@ struct Extremes {
       case 7: tame.repetition = wild.repetition
       case 8: tame.event = wild.event
       case 9: (tame.uniqueKey, tame.onConflict, tame.uniqueWindow) = (wild.uniqueKey, wild.onConflict, wild.uniqueWindow)
+      case 10: tame.jitter = wild.jitter
       default: tame.delay = duration()
       }
     }
@@ -65,6 +66,7 @@ struct Extremes {
     request.priority = once(in: 3) ? Int(clamping: number()) : index(below: 21) - 10
     request.conditions = Conditions(rawValue: once(in: 4) ? UInt32(truncatingIfNeeded: number()) : 0)
     request.gates.flex = once(in: 3) ? duration() : .zero
+    request.jitter = once(in: 3) ? duration() : .zero
     request.gates.resources = once(in: 5) ? ["gpu": Int(clamping: number())] : [:]
     request.clock = once(in: 2) ? .boot : .wall
     request.retry = maybe {

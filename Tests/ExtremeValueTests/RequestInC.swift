@@ -51,6 +51,7 @@ final class RequestInC {
     raw.deadline_unix_ms = request.deadline?.unixMilliseconds ?? 0
     raw.delay_ms = milliseconds(request.delay)
     raw.flex_ms = milliseconds(request.gates.flex)
+    raw.jitter_ms = milliseconds(request.jitter)
     raw.event = request.event?.path == nil ? text(request.event?.name) : nil
     raw.watch = text(request.event?.path)
     raw.debounce_ms = milliseconds(request.event?.debounce)

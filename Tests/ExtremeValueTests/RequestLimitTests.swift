@@ -101,6 +101,7 @@ import WorkerLink
         change: { $0.event = EventTrigger(EventTrigger.filePrefix + $1) }),
       length("delay_ms") { $0.delay = $1 },
       length("flex_ms") { $0.gates.flex = $1 },
+      length("jitter_ms") { $0.jitter = $1 },
       length("debounce_ms", more: ", \"event\": \"e\"") { $0.event = EventTrigger("e", debounce: $1) },
       length("every_ms") { $0.repetition = RepeatRule(every: $1) },
       // 0 says nothing in C.

@@ -16,7 +16,7 @@ import Testing
   func effective() async throws {
     try await with(MemoryHost()) { client in
       let body = """
-        {"identifier":"a","cron":"0 8 * * *","time_zone":"Europe/Berlin","daylight_gap":"skip","flex_ms":1000,"missed":"all",
+        {"identifier":"a","cron":"0 8 * * *","time_zone":"Europe/Berlin","daylight_gap":"skip","flex_ms":1000,"jitter_ms":8,"missed":"all",
          "missed_limit":3,"missed_spread_ms":5,"deadline":"2030-01-01T00:00:00Z","conditions":["network"],"on_lost_condition":"finish",
          "window":"night","unique_key":"k","unique_window_ms":9,"idempotency_key":"i","concurrency_key":"c","resources":{"z":1,"gpu":2}}
         """
@@ -38,7 +38,7 @@ import Testing
         ("deadline", "2030-01-01T00:00:00Z"), ("on_lost_condition", "finish"), ("window", "night"), ("unique_key", "k"),
         ("on_conflict", "keep"), ("idempotency_key", "i"), ("concurrency_key", "c"), ("clock", "wall"),
       ] { #expect(shown[name]?.string == text, "\(name)") }
-      for (name, number) in [("flex_ms", 1000), ("missed_limit", 3), ("missed_spread_ms", 5), ("unique_window_ms", 9)] {
+      for (name, number) in [("flex_ms", 1000), ("jitter_ms", 8), ("missed_limit", 3), ("missed_spread_ms", 5), ("unique_window_ms", 9)] {
         #expect(shown[name]?.integer == Int64(number), "\(name)")
       }
       #expect(shown["resources"]?["gpu"]?.integer == 2)
@@ -51,7 +51,7 @@ import Testing
       let created = try await client.send("POST", "/v1/requests", "{\"identifier\":\"a\"}")
       let shown = try await client.send("GET", "/v1/requests/\(created.node["id"]?.string ?? "")").node
       for name in [
-        "cron", "every_ms", "missed", "deadline", "flex_ms", "on_lost_condition", "window", "resources", "event", "watch", "after",
+        "cron", "every_ms", "missed", "deadline", "flex_ms", "jitter_ms", "on_lost_condition", "window", "resources", "event", "watch", "after",
         "past_deadline", "idempotency_key", "unique_window_ms", "concurrency_key", "every_event", "debounce_ms", "missed_left",
       ] { #expect(shown[name] == nil, "\(name)") }
     }

@@ -17,6 +17,7 @@ struct RequestInfoTests {
       "30 2 * * *", timeZone: "Europe/Berlin", daylight: TaskRequest.Daylight(gap: .skip, repeated: .both),
       missed: .all(limit: 3, spread: .seconds(5)))
     request.flex = .seconds(60)
+    request.jitter = .seconds(50)
     request.priority = -4
     request.retry = TaskRequest.Retry(attempts: 3, backoff: .linear, initial: .seconds(2), maximum: .seconds(4))
     request.onLostCondition = .finish

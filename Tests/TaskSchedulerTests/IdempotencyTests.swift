@@ -207,6 +207,7 @@ import Testing
     { $0.repetition = RepeatRule(.cron(CronRule("* * * * *", timeZone: "Europe/Berlin"))) },
     { $0.event = EventTrigger("e") }, { $0.event = EventTrigger("e", debounce: .seconds(1)) }, { $0.tags = ["a"] },
     { $0.tags = ["a", ""] }, { $0.isPaced = true }, { $0.delay = .zero }, { $0.delay = .seconds(1) },
+    { $0.jitter = .seconds(1) }, { $0.jitter = .seconds(2) },
     { $0.after = [Dependency(.position(0))] }, { $0.after = [Dependency(.position(0), onFailure: .ignore)] },
     { $0.after = [Dependency(.request(RequestID(sequence: 0, origin: 0)))] },
   ]
@@ -220,7 +221,7 @@ import Testing
     // Whoever adds a field decides whether it counts, and says so here.
     // A trace does not count. A wish about lost conditions is in the gates as well; whether a deadline has passed or somebody paused it is
     // not submitted.
-    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 20)
+    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 21)
     #expect(Mirror(reflecting: RunConstraints.none).children.count == 8)
   }
 

@@ -25,6 +25,7 @@ import Testing
     ]
     record.request.idempotencyKey = "idem\0"
     record.request.uniqueWindow = .seconds(3600)
+    record.request.jitter = .seconds(600)
     record.occurrence = .ms(50)
     record.eventDue = .ms(4)
     record.eventSince = .ms(5)

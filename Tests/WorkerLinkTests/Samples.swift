@@ -42,6 +42,7 @@ enum Samples {
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "c", resources: ["gpu": 1, "disk": 1_000_000],
       flex: Limits.longestDuration)
     request.onLostCondition = .finish
+    request.jitter = .seconds(7)
     request.traceparent = trace
     return request
   }()

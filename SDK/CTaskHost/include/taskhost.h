@@ -349,6 +349,10 @@ typedef struct taskhost_request {
   const char *watch; /* runs when this file or directory appears, changes or goes: an absolute path of at most 4,095 bytes, at
                       * or below the plugin's entitlements `read` and `write` or its data directory (ENOTPERMITTED). A change
                       * while the host does not run is no event: look once at launch */
+
+  /* ---- so that not all hosts start at once ---- */
+
+  uint64_t jitter_ms; /* starts later than each of its times by a share of this, which is fixed for the request on its host */
 } taskhost_request;
 
 /* What submit returns. Set struct_size before the call. */
@@ -813,7 +817,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhos
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_retry) == 32, "taskhost_retry has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_predecessor) == 16, "taskhost_predecessor has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_resource) == 16, "taskhost_resource has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 248, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 256, "taskhost_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, deadline_unix_ms) == 56, "version 1 of taskhost_request");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");
@@ -824,6 +828,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, tags) == 176, "taskhost_reques
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, unique_window_ms) == 224, "taskhost_request.unique_window_ms");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, traceparent) == 232, "taskhost_request.traceparent");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, watch) == 240, "taskhost_request.watch");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, jitter_ms) == 248, "taskhost_request.jitter_ms");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_submission) == 56, "taskhost_submission has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_submission, request_id) == 16, "taskhost_submission.request_id");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_api.register_handler");

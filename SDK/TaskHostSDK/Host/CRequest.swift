@@ -48,6 +48,7 @@ final class CRequest {
     // Without a time, a delay of nothing is what the request has anyway.
     value.delay_ms = request.delay?.millisecondsRoundedUp ?? 0
     value.flex_ms = request.flex.millisecondsRoundedUp
+    value.jitter_ms = request.jitter.millisecondsRoundedUp
     value.event = try text(request.event, "the request's event")
     value.watch = try text(request.watch, "the request's watch")
     value.debounce_ms = request.debounce.millisecondsRoundedUp

@@ -48,6 +48,10 @@ public struct TaskRequest: Sendable {
   /// How much later than due a run may start, so that requests can share wake-ups.
   public var flex = Duration.zero
 
+  /// How much later than its times the request may start. Which share of it, is fixed for the request on its host and differs between
+  /// hosts, so that not all of them start at once.
+  public var jitter = Duration.zero
+
   /// The event that the request waits for; `nil`: none. Events are the whole host's: anyone who may notify the event wakes the request,
   /// and a payload that comes with the event replaces its own in that run.
   public var event: String?

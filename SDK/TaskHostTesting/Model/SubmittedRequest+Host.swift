@@ -13,6 +13,7 @@ extension SubmittedRequest {
     deadlineUnixMilliseconds = request.deadline?.unixMilliseconds
     repetition = request.repetition?.shown
     flex = request.gates.flex
+    jitter = request.jitter
     event = request.event?.path == nil ? request.event?.name : nil
     watch = request.event?.path
     debounce = request.event?.debounce ?? .zero

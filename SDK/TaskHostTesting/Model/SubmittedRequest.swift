@@ -22,6 +22,8 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   public let repetition: TaskRequest.Repetition?
   /// How much later than due a run may start.
   public let flex: Duration
+  /// How much later than its times it may start, by a fixed share.
+  public let jitter: Duration
   /// The event that the request waits for; `nil`: none.
   public let event: String?
   /// The file that the request waits for a change of; `nil`: none. In a test, ``TestHost/changed(_:)`` stands for a change.

@@ -97,8 +97,8 @@ extension HostConfiguration {
       report(
         "resources", message: "resources.\(name): a run takes \(count) and the host has \(resources[name] ?? 0): it would wait forever")
     }
-    if has("requires"), !has("schedule") {
-      report("requires", message: "requires applies to the schedule's runs, and there is no schedule")
+    for key in ["requires", "jitter"] where has(key) && !has("schedule") {
+      report(key, message: "\(key) applies to the schedule's runs, and there is no schedule")
     }
     guard plugin.isolation == .thread, commands[identifier] == nil else { return }
     if requireSandbox {

@@ -32,6 +32,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// The event of a ``schedule`` that is `on EVENT`.
   public var event: EventTrigger?
 
+  /// `jitter` of the ``schedule``'s request.
+  public var jitter = Duration.zero
+
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []
 

@@ -109,6 +109,7 @@ extension PluginConfiguration {
         guard let (rule, event) = TOMLConverter.schedule.convert(value, path, reader) else { return }
         (root.schedule, root.event) = (rule, event)
       },
+      TOMLField("jitter", \.jitter, .duration(.zero...TaskModel.Limits.longestDuration)),
       TOMLField("requires", \.requires, .conditions),
       TOMLField("on_lost_condition", optional: \.scheduling.onLostCondition, .choice()),
       TOMLField("window", optional: \.scheduling.window, .string),

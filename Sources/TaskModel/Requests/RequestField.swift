@@ -16,6 +16,7 @@ public enum RequestField: String, Sendable, CaseIterable {
   case everyEvent = "every_event"
   case debounce = "debounce_ms"
   case flex = "flex_ms"
+  case jitter = "jitter_ms"
   case onLostCondition = "on_lost_condition"
   case concurrencyKey = "concurrency_key"
   case uniqueKey = "unique_key"

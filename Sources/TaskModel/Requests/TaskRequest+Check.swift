@@ -53,6 +53,7 @@ extension TaskRequest {
 
   private func checkTimes() throws(RequestRefusal) {
     if let delay { try RequestField.delay.check(delay) }
+    try RequestField.jitter.check(jitter)
     try RequestField.earliestBegin.check(earliestBegin)
     try RequestField.deadline.check(deadline)
     if let deadline, let earliestBegin, deadline < earliestBegin {

@@ -42,6 +42,9 @@ public struct TaskRequest: Sendable, Hashable {
   public var idempotencyKey: String?
   /// How long after submission the unique key stays held, even if the request has ended; nil means only while the request is live.
   public var uniqueWindow: Duration?
+  /// How much later than its times it may start. Which share of it, is fixed for a request on a host and differs between hosts, so that not
+  /// all of them start at once.
+  public var jitter = Duration.zero
   /// The trace in which it was submitted; nil for none. Runs get a ``RunTrace`` that follows from it.
   public var traceparent: TraceParent?
 

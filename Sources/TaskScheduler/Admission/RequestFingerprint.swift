@@ -2,10 +2,10 @@ import TaskModel
 
 /// A hash of a submission's content: equal for equal content, on every machine and in every version.
 ///
-/// - Source: FNV-1a, 64 bits (RFC 9923). Each field is written with its number and length, so different contents never write the same
-///   bytes. It detects mistakes, not malice.
+/// Each field is written with its number and length, so different contents never write the same bytes.
 struct RequestFingerprint {
-  private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+  private var hash = StableHash()
+  var value: UInt64 { hash.value }
 
   /// Hashes everything submitted except the idempotency key, a time computed from a delay, which differs each time the delay is submitted,
   /// and the trace: a client that sends a submission again may do so in another span.
@@ -41,6 +41,7 @@ struct RequestFingerprint {
     for tag in request.tags { add(60, tag) }
     if request.isPaced { add(61, Int64(1)) }
     add(62, request.delay?.wholeMilliseconds)
+    if request.jitter != .zero { add(63, request.jitter.wholeMilliseconds) }
   }
 
   private mutating func add(_ gates: RunConstraints) {
@@ -80,10 +81,8 @@ struct RequestFingerprint {
   }
 
   private mutating func add(_ field: UInt8, _ bytes: [UInt8]) {
-    mix(field)
-    withUnsafeBytes(of: UInt32(truncatingIfNeeded: bytes.count).littleEndian) { for byte in $0 { mix(byte) } }
-    for byte in bytes { mix(byte) }
+    hash.mix(field)
+    hash.mix(UInt32(truncatingIfNeeded: bytes.count))
+    hash.mix(bytes)
   }
-
-  private mutating func mix(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 }

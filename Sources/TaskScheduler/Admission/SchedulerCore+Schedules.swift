@@ -8,12 +8,15 @@ public struct ScheduledRequest: Sendable, Hashable {
   public var event: EventTrigger?
   /// Its constraints besides time.
   public var gates: RunConstraints
+  /// How much later than its times it may start, see ``TaskRequest/jitter``.
+  public var jitter: Duration
 
   /// Creates a scheduled request.
-  public init(_ repetition: RepeatRule, event: EventTrigger? = nil, gates: RunConstraints = .none) {
+  public init(_ repetition: RepeatRule, event: EventTrigger? = nil, gates: RunConstraints = .none, jitter: Duration = .zero) {
     self.repetition = repetition
     self.event = event
     self.gates = gates
+    self.jitter = jitter
   }
 
   /// Creates a scheduled request that repeats every `interval`.
@@ -44,6 +47,7 @@ extension SchedulerCore {
         repetition: schedule.repetition)
       request.event = schedule.event
       request.gates = schedule.gates
+      request.jitter = schedule.jitter
       _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)
     }
   }
@@ -55,17 +59,19 @@ extension SchedulerCore {
     let retry = policy.retry(of: record.request.identifier)
     guard
       record.request.repetition != rule || record.request.event != schedule.event || record.request.gates != schedule.gates
-        || record.request.retry != retry
+        || record.request.retry != retry || record.request.jitter != schedule.jitter
     else { return }
     try occurrences.check(rule)
+    let before = offset(of: record)
+    record.request.jitter = schedule.jitter
+    let offset = offset(of: record)
     if record.request.repetition != rule {
-      if let interval = rule.interval {
-        record.due = min(record.due, now + interval)
-      } else {
-        record.due = occurrences.following(rule, now)
-      }
-      record.occurrence = record.due
+      let next = rule.interval.map { min(record.due.moved(by: .zero - before), now + $0) } ?? occurrences.following(rule, now)
+      record.occurrence = next
+      record.due = next.moved(by: offset)
       record.missedLeft = 0
+    } else if rule.schedule != .event, let occurrence = record.occurrence, record.due == occurrence.moved(by: before) {
+      record.due = occurrence.moved(by: offset)
     }
     record.request.repetition = rule
     record.request.event = schedule.event

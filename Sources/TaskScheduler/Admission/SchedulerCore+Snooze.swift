@@ -23,7 +23,8 @@ extension SchedulerCore {
     }
     if let rule = record.request.repetition, let occurrence = record.occurrence, record.missedLeft == 0 {
       notes.append("it repeats: only this occurrence is postponed")
-      let next = occurrences.next(rule, after: occurrence, now: max(now, occurrence))
+      let offset = offset(of: record)
+      let next = occurrences.next(rule, after: occurrence, now: max(now.moved(by: .zero - offset), occurrence)).moved(by: offset)
       if next < due {
         due = next
         notes.append("its next occurrence, in \(Self.text(next - now)), replaces this one")
@@ -49,9 +50,9 @@ extension SchedulerCore {
     case .retried, .expired, .crashed: return record.due
     default: break
     }
-    if let occurrence = record.occurrence { return occurrence }
+    if let occurrence = record.occurrence { return record.request.event == nil ? occurrence.moved(by: offset(of: record)) : occurrence }
     guard let begin = record.request.earliestBegin else { return nil }
     // When the wall clock is set, the due time of a delay moves; the time computed at submission does not.
-    return record.request.clock == .boot ? record.due : begin
+    return record.request.clock == .boot ? record.due : begin.moved(by: offset(of: record))
   }
 }

@@ -90,13 +90,15 @@ extension SchedulerCore {
       arrival.request.payload = try fittingPayload(of: arrival.request, arrival.edges)
     }
     let open = arrival.waits + arrival.edges.filter { $0.ended == nil }.map(\.predecessor)
-    let due = firstDue(of: arrival.request, now: now)
-    let occurrence = arrival.request.repetition == nil ? nil : due
+    let first = firstDue(of: arrival.request, now: now)
+    let occurrence = arrival.request.repetition == nil ? nil : first
+    let id: RequestID = nextID(now)
+    let due = first.moved(by: offset(of: arrival.request, id))
     let isRelaxed = arrival.request.deadline.map { $0 <= now } ?? false
     let (disposition, notes) = (arrival.disposition, arrival.notes)
     let edges = arrival.waits.map { DependencyRecord(predecessor: $0, onFailure: .ignore) } + arrival.edges
     let record = RequestRecord(
-      id: nextID(now), request: arrival.request, state: open.isEmpty ? .pending : .blocked, due: due, occurrence: occurrence,
+      id: id, request: arrival.request, state: open.isEmpty ? .pending : .blocked, due: due, occurrence: occurrence,
       submitted: now, blockedBy: open.first, isRelaxed: isRelaxed)
     try transaction.insert(record)
     Failpoint.requestInserted.hit()
@@ -125,7 +127,7 @@ extension SchedulerCore {
     return Submission(id: record.id, disposition: disposition, nextStart: effective.nextStart, notes: notes, effective: effective)
   }
 
-  /// When a newly submitted request is due.
+  /// When a newly submitted request is due, without its jitter.
   func firstDue(of request: TaskRequest, now: WallTime) -> WallTime {
     let earliest = max(request.earliestBegin ?? now, now)
     if request.event != nil { return .distantFuture }

@@ -109,23 +109,31 @@ extension SchedulerCore {
   /// When an updated request is due.
   private func retime(_ record: inout RequestRecord, after old: TaskRequest, notes: inout [String], now: WallTime) {
     let request = record.request
-    // If the event or the repetition stays the same, the present times stay too.
+    let (before, offset) = (offset(of: old, record.id), offset(of: record))
+    // If the event or the repetition stays the same, the present times stay too, with the new jitter.
+    if before != offset, record.state != .running, request.event == nil, let occurrence = record.occurrence,
+      record.due == occurrence.moved(by: before)
+    {
+      record.due = occurrence.moved(by: offset)
+    }
     if let event = request.event, event.name == old.event?.name, request.repetition?.schedule == old.repetition?.schedule { return }
     let isSameRule = request.repetition != nil && request.repetition?.schedule == old.repetition?.schedule && request.event == nil
     if isSameRule, request.earliestBegin == old.earliestBegin || request.earliestBegin == nil { return }
     record.missedLeft = 0
-    var due = firstDue(of: request, now: now)
+    var first = firstDue(of: request, now: now)
     if let interval = request.repetition?.interval, old.repetition != nil, request.earliestBegin == nil {
       // The next run is not immediate, but due within the new interval.
-      due = min(record.due > now ? record.due : .distantFuture, now + interval)
+      let planned = record.due.moved(by: .zero - before)
+      first = min(planned > now ? planned : .distantFuture, now + interval)
     }
     if record.state == .running {
       // The live run belongs to an occurrence; the next one follows the new rule.
-      record.occurrence = request.repetition == nil ? nil : (request.event == nil ? due : record.due)
-      if request.repetition == nil, request.event == nil { record.due = max(record.due, due) }
+      record.occurrence = request.repetition == nil ? nil : (request.event == nil ? first : record.due)
+      if request.repetition == nil, request.event == nil { record.due = max(record.due, first.moved(by: offset)) }
       return
     }
-    record.occurrence = request.repetition == nil ? nil : due
+    record.occurrence = request.repetition == nil ? nil : first
+    var due = first.moved(by: offset)
     if record.attemptsSpent > 0, record.due > due, record.due < .distantFuture {
       notes.append("it is in its backoff after attempt \(record.attemptsSpent), which is not shortened")
       due = record.due
@@ -155,6 +163,7 @@ extension SchedulerCore {
     compare(.concurrencyKey, \.gates.concurrencyKey)
     compare(.resources, \.gates.resources)
     compare(.flex, \.gates.flex)
+    compare(.jitter, \.jitter)
     compare(.priority, \.priority)
     compare(.retry, \.retry)
     compare(.tags, \.tags)

@@ -2,6 +2,24 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
+  /// How much later than its times a request starts: the share of its jitter that is its own on this host.
+  ///
+  /// A request with a unique key keeps its share when it is submitted again. All times of a schedule are late by the same share, so their
+  /// distances do not change, and nothing drifts: the schedule's own times are in ``RequestRecord/occurrence``.
+  ///
+  /// - Source: systemd.timer(5), `FixedRandomDelay=`.
+  func offset(of request: TaskRequest, _ id: RequestID) -> Duration {
+    guard request.jitter > .zero else { return .zero }
+    var hash = StableHash()
+    hash.mix(origin)
+    hash.mix(request.identifier.rawValue.utf8)
+    hash.mix(UInt8(0))
+    if let key = request.uniqueKey { hash.mix(key.utf8) } else { hash.mix(id.sequence) }
+    return .milliseconds(Int64(clamping: hash.share(of: UInt64(clamping: request.jitter.wholeMilliseconds))))
+  }
+
+  func offset(of record: RequestRecord) -> Duration { offset(of: record.request, record.id) }
+
   /// Decides which occurrence of a due request starts. A due occurrence supersedes a pending retry of the previous one; the request's policy
   /// decides which missed occurrences run.
   ///
@@ -10,12 +28,16 @@ extension SchedulerCore {
     guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence,
       rule.schedule != .event
     else { return try transaction.request(id)?.attemptsSpent ?? 0 }
-    if occurrence < awakeSince, record.attemptsSpent == 0 {
+    let offset = offset(of: record)
+    // On the clock of the schedule's times, which jitter does not move.
+    let time = now.moved(by: .zero - offset)
+    if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0 {
       switch rule.missed {
       case .latest: break
-      case .skip where occurrence + record.gates.flex < awakeSince:
-        record.occurrence = occurrences.next(rule, after: occurrence, now: now)
-        record.due = record.occurrence ?? now
+      case .skip where occurrence.moved(by: offset) + record.gates.flex < awakeSince:
+        let next = occurrences.next(rule, after: occurrence, now: time)
+        record.occurrence = next
+        record.due = next.moved(by: offset)
         try transaction.update(record)
         handlers[record.request.identifier]?.becamePending(record)
         note(record)
@@ -23,7 +45,7 @@ extension SchedulerCore {
       case .skip: break
       case .all(let limit, _):
         // Missed occurrences run from the earliest within the limit; some may date from an earlier downtime.
-        let missed = occurrences.latest(rule, from: occurrence, by: now, count: max(1, limit))
+        let missed = occurrences.latest(rule, from: occurrence, by: time, count: max(1, limit))
         record.missedLeft = missed.count - 1
         record.occurrence = missed.first ?? occurrence
         try transaction.update(record)
@@ -31,10 +53,11 @@ extension SchedulerCore {
       }
     }
     guard record.missedLeft == 0 else { return record.attemptsSpent }
-    let latest = occurrence <= now ? occurrences.latest(rule, from: occurrence, by: now) : occurrence
+    let latest = occurrence <= time ? occurrences.latest(rule, from: occurrence, by: time) : occurrence
     let isSuperseding = latest > occurrence
     // A run that an operator launched early spent attempts before its occurrence was due.
-    let wasEarly = record.attemptsSpent > 0 && occurrence <= now && record.started.map { $0 < occurrence } ?? false
+    let wasEarly =
+      record.attemptsSpent > 0 && occurrence <= time && record.started.map { $0 < occurrence.moved(by: offset) } ?? false
     guard isSuperseding || wasEarly else { return record.attemptsSpent }
     if isSuperseding { record.occurrence = latest }
     record.attemptsSpent = 0
@@ -52,19 +75,21 @@ extension SchedulerCore {
       record.eventDue = nil
       record.occurrence = record.due
     case .every, .cron:
-      let occurrence = record.occurrence ?? record.due
+      let offset = offset(of: record)
+      let occurrence = record.occurrence ?? record.due.moved(by: .zero - offset)
       if record.missedLeft > 0, case .all(let limit, let spread) = rule.missed {
         let next = occurrences.following(rule, occurrence)
-        let due = max(next, now + occurrences.step(rule, after: occurrence, spread: spread))
+        let due = max(next.moved(by: offset), now + occurrences.step(rule, after: occurrence, spread: spread))
         // Occurrences that fall due while missed ones run are caught up in the same way.
-        let behind = occurrences.latest(rule, from: next, by: due, count: max(1, limit))
+        let behind = occurrences.latest(rule, from: next, by: due.moved(by: .zero - offset), count: max(1, limit))
         record.missedLeft = behind.count - 1
         record.occurrence = behind.first ?? next
         record.due = due
       } else {
         record.missedLeft = 0
-        record.due = occurrences.next(rule, after: occurrence, now: now)
-        record.occurrence = record.due
+        let next = occurrences.next(rule, after: occurrence, now: now.moved(by: .zero - offset))
+        record.occurrence = next
+        record.due = next.moved(by: offset)
       }
     }
   }
@@ -120,9 +145,11 @@ extension SchedulerCore {
     // The clock was set back: a time of day between now and the next occurrence comes again.
     for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
       guard let rule = record.request.repetition else { continue }
-      let next = occurrences.next(rule, after: now, now: now)
-      guard next < record.due else { continue }
-      record.due = next
+      let offset = offset(of: record)
+      let time = now.moved(by: .zero - offset)
+      let next = occurrences.next(rule, after: time, now: time)
+      guard next.moved(by: offset) < record.due else { continue }
+      record.due = next.moved(by: offset)
       record.occurrence = next
       try transaction.update(record)
       note(record)

@@ -53,7 +53,8 @@ extension SchedulerCore {
     } else {
       receipt.woken += 1
       record.eventSince = now
-      set(&record, due: max(now + trigger.debounce, limits.wake(record.request.identifier, now: now)))
+      let due = max(now + trigger.debounce, limits.wake(record.request.identifier, now: now))
+      set(&record, due: due.moved(by: offset(of: record)))
     }
     if let earliest = record.request.earliestBegin { set(&record, due: max(earliest, due(of: record))) }
     try transaction.update(record)

@@ -116,10 +116,12 @@ extension SchedulerCore {
         sentence: "events have woken \(record.request.identifier) as often as event_quota (\(quota)) allows: due in \(wait)",
         since: record.eventSince ?? since, until: record.due, remedy: "event_quota is raised")
     }
+    let offset = offset(of: record)
+    let jitter = offset > .zero ? ", \(Self.text(offset)) later than its time because of its jitter" : ""
     let (kind, sentence) =
       isBackoff
       ? ("backoff", "backoff after attempt \(record.attemptsSpent): not for another \(wait)")
-      : ("time", "not before its time: due in \(wait)")
+      : ("time", "not before its time: due in \(wait)\(jitter)")
     return Gate(kind: kind, sentence: sentence, since: since, until: record.due)
   }
 

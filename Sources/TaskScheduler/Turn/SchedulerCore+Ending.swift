@@ -134,7 +134,8 @@ extension SchedulerCore {
     }
     // A retry never outlasts its occurrence.
     guard let rule = record.request.repetition, rule.schedule != .event, let occurrence = record.occurrence else { return time }
-    return min(time, occurrences.next(rule, after: occurrence, now: now))
+    let offset = offset(of: record)
+    return min(time, occurrences.next(rule, after: occurrence, now: now.moved(by: .zero - offset)).moved(by: offset))
   }
 }
 

@@ -35,6 +35,11 @@ struct ScheduleOptions: ParsableArguments {
     help: ArgumentHelp("How much later it may start, so that the machine wakes less often.", valueName: "duration"))
   var flex: String?
   @Option(
+    name: .field(.jitter),
+    help: ArgumentHelp(
+      "Start later than each time, by a share of this that is fixed for the request and this host: 10m.", valueName: "duration"))
+  var jitter: String?
+  @Option(
     name: .field(.missed),
     help: ArgumentHelp(
       "Times missed while the host was down: latest (default: one run for all), skip, all or all:N.", valueName: "policy"))
@@ -55,6 +60,7 @@ struct ScheduleOptions: ParsableArguments {
     writer.member(RequestField.daylightGap, daylightGap)
     writer.member(RequestField.daylightRepeat, daylightRepeat)
     try writer.duration(.flex, flex)
+    try writer.duration(.jitter, jitter)
     if let missed { try writeMissed(missed, into: &writer) }
     try writer.duration(.missedSpread, missedSpread)
   }

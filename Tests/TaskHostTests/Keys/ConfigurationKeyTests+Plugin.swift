@@ -22,6 +22,12 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(1))
       #expect(host.begun == [id, id])
     },
+    "plugin.*.jitter": .here { () throws in
+      let host = try ConfiguredHost(table("schedule = \"every 1h\"\njitter = \"30m\""))
+      #expect(host.begun.isEmpty)
+      try host.pass(.seconds(1800))
+      #expect(host.begun.count == 1)
+    },
     "plugin.*.minimum_interval": .here { () throws in
       let host = try ConfiguredHost(table("minimum_interval = \"1h\""))
       let raised = try host.submit(ConfiguredHost.task) { $0.repetition = RepeatRule(every: .seconds(1000)) }
