@@ -328,7 +328,8 @@ let package = Package(
       name: "conditions-probe", dependencies: ["HostConditions", "HostThreads", "TaskModel"],
       path: "Tests/HostConditionsTests/Probe", swiftSettings: settings),
     .testTarget(
-      name: "HostConditionsTests", dependencies: ["HostConditions", "HostThreads", "TaskModel", "TestSupport"], exclude: ["Probe"],
+      name: "HostConditionsTests",
+      dependencies: ["CTaskHostSystem", "HostConditions", "HostThreads", "TaskModel", "TestSupport"], exclude: ["Probe"],
       swiftSettings: settings),
     .testTarget(name: "MemoryStoreTests", dependencies: ["MemoryStore", "StoreTestSupport", "TaskModel"], swiftSettings: settings),
     .testTarget(

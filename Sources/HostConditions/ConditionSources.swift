@@ -13,13 +13,16 @@ public struct ConditionSources: Sendable {
   /// The number of online processors, at least 1, which share the load.
   public var processors: Int
   /// The socket of the system bus, to ask NetworkManager whether the connection is metered; nil disables the question.
-  public var systemBus: String? = "/run/dbus/system_bus_socket"
+  public var systemBus: String? = ConditionSources.systemBusSocket
   /// The number of threads that the host itself keeps busy. They do not count as load: otherwise a run that requires an idle machine would
   /// end the condition itself. Called on the monitor's thread.
   public var ownLoad: @Sendable () -> Double = { 0 }
 
   /// The size of the route socket's receive buffer in bytes; nil means the kernel's default.
   package var routeBuffer: Int32?
+
+  /// Where the system bus listens.
+  public static let systemBusSocket = "/run/dbus/system_bus_socket"
 
   static let kernelPressure = "/proc/pressure"
 

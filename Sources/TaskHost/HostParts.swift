@@ -1,3 +1,4 @@
+import HostConditions
 import HostThreads
 import Logging
 import OpenFiles
@@ -51,7 +52,9 @@ struct HostParts: Sendable {
     begunRuns = try BegunRuns(directory.begunRuns)
     let events = EventBroadcaster(scheduler, begunRuns: begunRuns, log: log)
     self.events = events
-    let assertions = AssertionKeeper(tell: { events.receive($0) }, spare: { [scheduler] in scheduler.spare($0) })
+    let inhibitor = ShutdownInhibitor { log.notice("\($0): a shutdown of the machine does not wait for execution assertions") }
+    let assertions = AssertionKeeper(
+      tell: { events.receive($0) }, spare: { [scheduler] in scheduler.spare($0) }, held: { inhibitor.set($0) })
     self.assertions = assertions
     explainer = RequestExplainer(store: store, scheduler: scheduler, lastRuns: events.lastRuns)
     let readable = ReadablePlaces(configuration, stateDirectory: directory.path)

@@ -49,6 +49,21 @@ import Testing
     keeper.stop()
   }
 
+  @Test("what is told of is that the first one is taken and that the last one has ended")
+  func held() throws {
+    let held = Mutex<[Bool]>([])
+    let keeper = AssertionKeeper(tell: { _ in }, spare: { _ in }, held: { isHeld in held.withLock { $0.append(isHeld) } })
+    let first = try keeper.begin(AssertionRequest(name: "first"))
+    let second = try keeper.begin(AssertionRequest(name: "second"))
+    _ = try keeper.giveBack(first.id)
+    #expect(held.withLock { $0 } == [true])
+    _ = try keeper.giveBack(second.id)
+    _ = try keeper.begin(AssertionRequest(name: "third"))
+    keeper.overrule()
+    #expect(held.withLock { $0 } == [true, false, true, false])
+    keeper.stop()
+  }
+
   @Test("one that nobody gives back expires by itself, also if it is taken while a longer one is waited for")
   func expires() async throws {
     let long = try keeper.begin(AssertionRequest(name: "long"))

@@ -1,3 +1,4 @@
+import CTaskHostSystem
 import Glibc
 import HostThreads
 import TaskModel
@@ -6,6 +7,11 @@ import TaskModel
 final class BusConnection {
   let descriptor: Int32
   private var received: [UInt8] = []
+  /// Whether descriptors may come with messages.
+  private let takesDescriptors: Bool
+  /// Those that have come and were not taken, oldest first.
+  private var descriptors: [Int32] = []
+  private static let mostDescriptors = 4
   private var serial: UInt32 = 0
 
   struct Failure: Error, Hashable {
@@ -13,7 +19,8 @@ final class BusConnection {
     var reason: String
   }
 
-  init(_ path: String, until deadline: MonotonicTime) throws(Failure) {
+  init(_ path: String, takesDescriptors: Bool = false, until deadline: MonotonicTime) throws(Failure) {
+    self.takesDescriptors = takesDescriptors
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(reason: "socket: \(TextFile.reason(errno))") }
     self.descriptor = descriptor
@@ -29,7 +36,10 @@ final class BusConnection {
     try introduce(until: deadline)
   }
 
-  deinit { close(descriptor) }
+  deinit { for descriptor in descriptors + [descriptor] { close(descriptor) } }
+
+  /// The descriptor that came first and was not taken yet, which is the caller's then; nil if there is none.
+  func takeDescriptor() -> Int32? { descriptors.isEmpty ? nil : descriptors.removeFirst() }
 
   /// Returns the call's number, which identifies the answer.
   @discardableResult func send(_ message: BusMessage, until deadline: MonotonicTime) throws(Failure) -> UInt32 {
@@ -68,6 +78,10 @@ final class BusConnection {
     var answer = try line(until: deadline)
     if answer.hasPrefix("DATA") { answer = try line(until: deadline) }
     guard answer.hasPrefix("OK ") else { throw Failure(reason: "the bus refused this user") }
+    if takesDescriptors {
+      try write(Array("NEGOTIATE_UNIX_FD\r\n".utf8), until: deadline)
+      guard try line(until: deadline).hasPrefix("AGREE_UNIX_FD") else { throw Failure(reason: "the bus passes no descriptors") }
+    }
     try write(Array("BEGIN\r\n".utf8), until: deadline)
   }
 
@@ -98,7 +112,7 @@ final class BusConnection {
   private func read(until deadline: MonotonicTime) throws(Failure) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {
-      let count = recv(descriptor, &buffer, buffer.count, 0)
+      let count = takesDescriptors ? receiveWithDescriptor(&buffer) : recv(descriptor, &buffer, buffer.count, 0)
       if count > 0 {
         received += buffer.prefix(count)
         return true
@@ -110,6 +124,13 @@ final class BusConnection {
       default: throw Failure(reason: "receive: \(TextFile.reason(errno))")
       }
     }
+  }
+
+  private func receiveWithDescriptor(_ buffer: inout [UInt8]) -> Int {
+    var arrived: Int32 = -1
+    let count = taskhost_system_receive(descriptor, &buffer, buffer.count, &arrived, 0)
+    if arrived >= 0 { if descriptors.count < Self.mostDescriptors { descriptors.append(arrived) } else { close(arrived) } }
+    return count
   }
 
   private func wait(_ event: Int32, until deadline: MonotonicTime) -> Bool {

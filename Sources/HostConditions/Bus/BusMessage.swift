@@ -13,6 +13,8 @@ struct BusMessage: Sendable, Hashable {
   var destination: String?
   /// The sender's name, set by the bus.
   var sender: String?
+  /// How many descriptors come with it.
+  var descriptorCount: UInt32?
   var signature = ""
   var body: [UInt8] = []
   var isBigEndian = false
@@ -66,6 +68,7 @@ struct BusMessage: Sendable, Hashable {
     if let replyTo { field(.replyTo, "u") { $0.append(number: replyTo) } }
     if let destination { field(.destination, "s") { $0.append(string: destination) } }
     if !signature.isEmpty { field(.signature, "g") { $0.append(signature: signature) } }
+    if let descriptorCount { field(.descriptorCount, "u") { $0.append(number: descriptorCount) } }
     writer.append(number: UInt32(fields.bytes.count))
     // The fields begin at byte 16, so their alignment in the message is the same as on their own.
     writer.bytes += fields.bytes
@@ -84,6 +87,7 @@ enum BusField: UInt8 {
   case destination = 6
   case sender = 7
   case signature = 8
+  case descriptorCount = 9
 }
 
 struct BusWriter {

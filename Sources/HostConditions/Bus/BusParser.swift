@@ -71,6 +71,7 @@ enum BusParser {
       case .destination: message.destination = text
       case .sender: message.sender = text
       case .signature: message.signature = text
+      case .descriptorCount: message.descriptorCount = number
       case nil: break
       }
     }

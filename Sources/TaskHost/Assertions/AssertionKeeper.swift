@@ -31,20 +31,23 @@ final class AssertionKeeper: Sendable {
   private let state: Guarded<State>
   private let tell: @Sendable (Assertion) -> Void
   private let spare: @Sendable (Set<RunID>) -> Void
+  private let held: @Sendable (Bool) -> Void
 
-  /// Both are called on any thread. They must return at once, and not call the keeper.
+  /// All are called on any thread. They must return at once, and not call the keeper.
   ///
   /// - Parameters:
   ///   - tell: Called when an assertion was taken or has ended, in this order.
   ///   - spare: Called with the runs that hold assertions when these have changed, before the run that took one goes on.
+  ///   - held: Called with true when the first assertion is taken, and with false when the last one has ended.
   ///   - descriptors: How many descriptors the host may have open; nil: any number.
   init(
     descriptors: UInt64? = ProcessLimits.descriptors, tell: @escaping @Sendable (Assertion) -> Void,
-    spare: @escaping @Sendable (Set<RunID>) -> Void
+    spare: @escaping @Sendable (Set<RunID>) -> Void, held: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
     state = Guarded(State(table: AssertionTable(origin: .random(in: .min ... .max), descriptors: descriptors)))
     self.tell = tell
     self.spare = spare
+    self.held = held
   }
 
   /// The assertions that are held, oldest first.
@@ -60,6 +63,7 @@ final class AssertionKeeper: Sendable {
       try state.table.checkRoom(for: request)
       let loop = try start(&state)
       let process = try request.process.map { process throws(RequestRefusal) in try Self.open(process) }
+      let isFirst = state.table.isEmpty
       let assertion: Assertion
       do throws(RequestRefusal) {
         assertion = try state.table.begin(request, at: SystemClock.now, SystemClock().wallTime)
@@ -69,6 +73,7 @@ final class AssertionKeeper: Sendable {
         throw error
       }
       tell(assertion)
+      if isFirst { held(true) }
       if request.run != nil { spare(state.table.holders) }
       _ = taskhost_system_event_set(loop.wake)
       return assertion
@@ -149,7 +154,8 @@ final class AssertionKeeper: Sendable {
       tell(assertion)
     }
     if ended.contains(where: { $0.request.run != nil }) { spare(state.table.holders) }
-    guard state.table.isEmpty else { return }
+    guard !ended.isEmpty, state.table.isEmpty else { return }
+    held(false)
     for continuation in state.waiting { continuation.resume() }
     state.waiting = []
   }
