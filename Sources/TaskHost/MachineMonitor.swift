@@ -48,6 +48,8 @@ final class MachineMonitor: Sendable {
       log.warning("\(override.problem.text)", metadata: ["since_unix_ms": "\(override.since.unixMilliseconds)"])
     }
     scheduler.receive(conditions.report)
+    let logins = LoginWatch { scheduler.raise($0) }
+    watch(LoggedInUsers.directory) { logins.look() }
   }
 
   /// Overrides conditions until they are cleared, also across restarts. Blocks until that is saved.

@@ -85,6 +85,26 @@ struct HostEventTests {
     }
   }
 
+  @Test("the login of a user wakes what waits for it", .enabled(if: getuid() == 0, "needs root, for a directory of its own"))
+  func login() async throws {
+    try await HostProcess.prepare { host in
+      let folder = host.directory("systemd")
+      try FileManager.default.createDirectory(atPath: folder + "/users", withIntermediateDirectories: true)
+      try host.configure("[command.hello]\nrun = [\"echo\", \"good morning\"]\nschedule = \"on host:login:ada\"\n")
+      try host.spawn(through: [
+        "unshare", "-m", "--propagation", "private", "sh", "-c",
+        "mkdir -p /run/systemd && mount --bind \(folder) /run/systemd && exec \"$@\"", "sh",
+      ])
+      try await host.current.line(with: "control socket open")
+      for (name, number) in [("grace", 1001), ("ada", 1000)] {
+        try host.directory.file("note", "NAME=\(name)\nSTATE=active\n")
+        try FileManager.default.moveItem(atPath: host.directory("note"), toPath: "\(folder)/users/\(number)")
+      }
+      try await host.current.line(with: "good morning")
+      #expect(try await host.json("status")["counters"]?["events_woken"]?.integer == 1)
+    }
+  }
+
   @Test("names that the host never raises are refused, and so is waiting for oneself")
   func refused() async throws {
     try await withCommands("[command.x]\nrun = [\"true\"]\n") { host in

@@ -8,7 +8,10 @@ public enum HostEvents {
   public static let resumed = "host:resumed"
   /// The calendar was set.
   public static let clockSet = "host:clock-set"
-  private static let ofHost = [launched, booted, resumed, clockSet]
+  /// A user who was not logged in has logged in.
+  public static let login = "host:login"
+  private static let ofHost = [launched, booted, resumed, clockSet, login]
+  private static let loginPrefix = login + ":"
 
   private static let conditionPrefix = "condition:"
   private static let taskPrefix = "task:"
@@ -17,6 +20,15 @@ public enum HostEvents {
   /// A condition of the machine holds again, after it did not.
   public static func regained(_ condition: Conditions) -> String {
     conditionPrefix + (Conditions.named.first { $0.condition == condition }?.name ?? "")
+  }
+
+  /// The user has logged in, and was not logged in before.
+  public static func login(of user: String) -> String { loginPrefix + user }
+
+  /// Whether a name can be that of a user in an event.
+  public static func isUser(_ name: String) -> Bool {
+    !name.isEmpty && loginPrefix.utf8.count + name.utf8.count <= Limits.keyBytes
+      && !name.unicodeScalars.contains { $0.value <= 0x20 || $0.value == 0x7F }
   }
 
   /// A run of the identifier has succeeded, with or without something to do.
@@ -54,6 +66,10 @@ public enum HostEvents {
     if name.hasPrefix(taskPrefix) {
       return task(of: name) == nil
         ? "\"\(name.escapingControlCharacters)\" names no identifier: write task:IDENTIFIER, or task:IDENTIFIER:failed" : nil
+    }
+    if name.hasPrefix(loginPrefix) {
+      return isUser(String(name.dropFirst(loginPrefix.count)))
+        ? nil : "\"\(name.escapingControlCharacters)\" names no user: write host:login:USER, or host:login for any"
     }
     return ofHost.contains(name)
       ? nil : "there is no event \"\(name.escapingControlCharacters)\": the host raises \(ofHost.joined(separator: ", "))"
