@@ -83,6 +83,7 @@ extension JSONWriter {
       }
     }
     if gates.flex > .zero { member(RequestField.flex, gates.flex.wholeMilliseconds) }
+    if gates.wakes { member(RequestField.wake.rawValue, true) }
   }
 
   private mutating func keys(_ request: TaskRequest) {

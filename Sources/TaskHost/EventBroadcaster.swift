@@ -108,7 +108,7 @@ final class EventBroadcaster: Sendable {
     case .health(let identifier, let health):
       log(health, of: identifier)
       notifier.withLock { $0 }?.note(health, of: identifier)
-    case .conditionsAwaited, .filesAwaited: break
+    case .conditionsAwaited, .filesAwaited, .wakeAwaited: break
     case .paced(let identifier, let interval):
       log.notice(
         "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",

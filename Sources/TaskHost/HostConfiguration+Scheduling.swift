@@ -55,11 +55,13 @@ extension HostConfiguration {
     var requests: [TaskIdentifier: ScheduledRequest] = [:]
     for (identifier, plugin) in identifiedPlugins {
       guard let schedule = plugin.schedule else { continue }
-      requests[identifier] = ScheduledRequest(
+      var request = ScheduledRequest(
         schedule, event: plugin.event,
         gates: RunConstraints(
           conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window),
         jitter: plugin.jitter)
+      request.gates.wakes = plugin.wakes
+      requests[identifier] = request
     }
     return requests
   }

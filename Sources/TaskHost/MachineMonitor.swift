@@ -20,6 +20,7 @@ final class MachineMonitor: Sendable {
 
   private let log: Logger
   private let clocks: ClockWatch?
+  private let waking: MachineWaking
   private let files: FileWatches?
   private let watched: Guarded<Watched>
   private let worker: WatchQueue
@@ -38,7 +39,9 @@ final class MachineMonitor: Sendable {
       conditions = try ConditionMonitor(settings: settings, sources: sources, clock: clock, changed: { scheduler.receive($0) })
     } catch { throw HostFailure(.temporary, error.description) }
     do { worker = try WatchQueue() } catch { throw HostFailure(.temporary, error.description) }
-    clocks = Self.clockWatch(scheduler, log)
+    let waking = MachineWaking(log: log) { scheduler.cannotWake($0) }
+    self.waking = waking
+    clocks = Self.clockWatch(scheduler, waking, log)
     let watched = Guarded(Watched())
     self.watched = watched
     files = Self.fileWatches(scheduler, watched, log)
@@ -70,13 +73,14 @@ final class MachineMonitor: Sendable {
     return ClockReference(boot: offset.bootID, offset: offset.wallLessBoot.wholeMilliseconds)
   }
 
-  private static func clockWatch(_ scheduler: Scheduler, _ log: Logger) -> ClockWatch? {
+  private static func clockWatch(_ scheduler: Scheduler, _ waking: MachineWaking, _ log: Logger) -> ClockWatch? {
     let slept = Guarded(ClockOffset.bootLessMonotonic())
     do {
       return try ClockWatch(
         changed: {
           log.notice("the clock was set, or the machine slept: planning anew")
           scheduler.clockChanged(clockReference)
+          waking.clockChanged()
           let now = ClockOffset.bootLessMonotonic()
           let hasSlept = slept.withLock { slept in
             defer { slept = now }
@@ -109,6 +113,7 @@ final class MachineMonitor: Sendable {
   func receive(_ notice: Scheduler.Notice) {
     switch notice {
     case .conditionsAwaited(let awaited): conditions.setInterest(awaited)
+    case .wakeAwaited(let time): waking.set(time)
     case .filesAwaited(let paths): watch { $0.requested = paths }
     default: break
     }

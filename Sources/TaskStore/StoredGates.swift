@@ -12,6 +12,7 @@ struct StoredGates: Codable {
   var flex: Int64?
   var late: Bool?
   var paused: Bool?
+  var wake: Bool?
 
   static func text(of gates: RunConstraints) throws -> String {
     guard gates != .none else { return "" }
@@ -33,6 +34,7 @@ struct StoredGates: Codable {
     flex = gates.flex == .zero ? nil : gates.flex.wholeMilliseconds
     late = gates.isPastDeadline ? true : nil
     paused = gates.isPaused ? true : nil
+    wake = gates.wakes ? true : nil
   }
 
   var gates: RunConstraints {
@@ -41,6 +43,7 @@ struct StoredGates: Codable {
       concurrencyKey: key, resources: resources ?? [:], flex: .milliseconds(flex ?? 0))
     gates.isPastDeadline = late == true
     gates.isPaused = paused == true
+    gates.wakes = wake == true
     return gates
   }
 }

@@ -34,13 +34,15 @@ import Testing
   @Test("every option of when arrives")
   func when() async throws {
     let cron = try await submitted(
-      "--cron", "0 8 * * mon-fri", "--tz", "Europe/Berlin", "--daylight-gap", "skip", "--daylight-repeat", "both", "--flex", "30m", "--jitter", "10m",
+      "--cron", "0 8 * * mon-fri", "--tz", "Europe/Berlin", "--daylight-gap", "skip", "--daylight-repeat", "both", "--flex", "30m",
+      "--jitter", "10m", "--wake",
       "--missed",
       "all:3", "--missed-spread", "5s", "--deadline", "2030-01-01T00:00:00Z")
     let rule = CronRule("0 8 * * mon-fri", timeZone: "Europe/Berlin", daylight: DaylightPolicy(gap: .skip, repeated: .both))
     #expect(cron.repetition == RepeatRule(.cron(rule), missed: .all(limit: 3, spread: .seconds(5))))
     #expect(cron.gates.flex == .seconds(1800))
     #expect(cron.jitter == .seconds(600))
+    #expect(cron.gates.wakes)
     #expect(cron.deadline == RFC3339.parse("2030-01-01T00:00:00Z"))
     let every = try await submitted("--every", "6h", "--missed", "skip", "--after", "15m")
     #expect(every.repetition == RepeatRule(.every(.seconds(6 * 3600)), missed: .skip))

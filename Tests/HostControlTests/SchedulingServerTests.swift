@@ -16,7 +16,7 @@ import Testing
   func effective() async throws {
     try await with(MemoryHost()) { client in
       let body = """
-        {"identifier":"a","cron":"0 8 * * *","time_zone":"Europe/Berlin","daylight_gap":"skip","flex_ms":1000,"jitter_ms":8,"missed":"all",
+        {"identifier":"a","cron":"0 8 * * *","time_zone":"Europe/Berlin","daylight_gap":"skip","flex_ms":1000,"jitter_ms":8,"wake":true,"missed":"all",
          "missed_limit":3,"missed_spread_ms":5,"deadline":"2030-01-01T00:00:00Z","conditions":["network"],"on_lost_condition":"finish",
          "window":"night","unique_key":"k","unique_window_ms":9,"idempotency_key":"i","concurrency_key":"c","resources":{"z":1,"gpu":2}}
         """
@@ -42,6 +42,7 @@ import Testing
         #expect(shown[name]?.integer == Int64(number), "\(name)")
       }
       #expect(shown["resources"]?["gpu"]?.integer == 2)
+      #expect(shown["wake"]?.bool == true)
     }
   }
 
@@ -51,7 +52,8 @@ import Testing
       let created = try await client.send("POST", "/v1/requests", "{\"identifier\":\"a\"}")
       let shown = try await client.send("GET", "/v1/requests/\(created.node["id"]?.string ?? "")").node
       for name in [
-        "cron", "every_ms", "missed", "deadline", "flex_ms", "jitter_ms", "on_lost_condition", "window", "resources", "event", "watch", "after",
+        "cron", "every_ms", "missed", "deadline", "flex_ms", "jitter_ms", "wake", "on_lost_condition", "window", "resources", "event",
+        "watch", "after",
         "past_deadline", "idempotency_key", "unique_window_ms", "concurrency_key", "every_event", "debounce_ms", "missed_left",
       ] { #expect(shown[name] == nil, "\(name)") }
     }

@@ -195,7 +195,7 @@ import Testing
     { $0.priority = -1 }, { $0.uniqueKey = "" }, { $0.onConflict = .keep }, { $0.uniqueWindow = .zero }, { $0.deadline = .ms(0) },
     { $0.gates.conditions = .idle }, { $0.gates.onLostCondition = .finish }, { $0.gates.window = "" }, { $0.gates.concurrencyKey = "" },
     { $0.gates.resources = ["a": 1] }, { $0.gates.resources = ["a": 2] }, { $0.gates.resources = ["b": 1] },
-    { $0.gates.flex = .seconds(1) },
+    { $0.gates.flex = .seconds(1) }, { $0.gates.wakes = true },
     { $0.retry = RetryPolicy() }, { $0.retry = RetryPolicy(attempts: 1) }, { $0.retry = RetryPolicy(backoff: .linear) },
     { $0.retry = RetryPolicy(initial: .zero) }, { $0.retry = RetryPolicy(maximum: .zero) },
     { $0.repetition = RepeatRule(.event) }, { $0.repetition = RepeatRule(every: .seconds(900)) },

@@ -13,6 +13,7 @@ import Testing
       sequence, origin: store.origin, due: .ms(50), priority: 7, key: "key \(sequence)", payload: [1, 2], tags: ["a", "ü"])
     record.request.gates = RunConstraints(
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["gpu": 2], flex: .seconds(60))
+    record.request.gates.wakes = true
     record.request.earliestBegin = .ms(1)
     record.request.deadline = .ms(99)
     record.request.clock = .boot

@@ -26,6 +26,7 @@ extension SubmissionReader {
     // Read with the fields that they modify.
     case .debounce, .timeZone, .daylightGap, .daylightRepeat, .missed, .missedLimit, .missedSpread: break
     case .flex: request.gates.flex = try milliseconds(value, field)
+    case .wake: request.gates.wakes = try truth(value, field)
     case .jitter: request.jitter = try milliseconds(value, field)
     case .priority: request.priority = Int(clamping: try integer(value, field))
     case .conditions: request.conditions = try conditions(value)

@@ -14,4 +14,17 @@ int taskhost_watches_clock_arm(int timer) {
   return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
 }
 
+int taskhost_watches_wake_create(void) { return timerfd_create(CLOCK_BOOTTIME_ALARM, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int taskhost_watches_wake_arm(int timer, int64_t nanoseconds) {
+  struct itimerspec at = {.it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)}};
+  return timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+int64_t taskhost_watches_wake_left(int timer) {
+  struct itimerspec left;
+  if (timerfd_gettime(timer, &left) != 0) return -1;
+  return (int64_t)left.it_value.tv_sec * 1000000000 + left.it_value.tv_nsec;
+}
+
 int taskhost_watches_files_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }

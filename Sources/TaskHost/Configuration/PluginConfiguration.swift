@@ -35,6 +35,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `jitter` of the ``schedule``'s request.
   public var jitter = Duration.zero
 
+  /// `wake` of the ``schedule``'s request: whether it wakes the machine.
+  public var wakes = false
+
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []
 

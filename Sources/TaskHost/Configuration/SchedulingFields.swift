@@ -110,6 +110,7 @@ extension PluginConfiguration {
         (root.schedule, root.event) = (rule, event)
       },
       TOMLField("jitter", \.jitter, .duration(.zero...TaskModel.Limits.longestDuration)),
+      TOMLField("wake", \.wakes, .bool),
       TOMLField("requires", \.requires, .conditions),
       TOMLField("on_lost_condition", optional: \.scheduling.onLostCondition, .choice()),
       TOMLField("window", optional: \.scheduling.window, .string),

@@ -15,6 +15,8 @@ public struct RunConstraints: Sendable, Hashable {
   public var resources: [String: Int]
   /// How much later than due a run may start, so that requests can share wake-ups.
   public var flex: Duration
+  /// Whether the machine is woken from sleep when the request is due. It is here so that the scheduler finds the next such request.
+  public var wakes = false
   /// Whether the request's deadline has passed: run-time quotas no longer apply.
   public var isPastDeadline = false
   /// Whether somebody has paused the request: it does not begin until it is resumed, see ``RequestPause``.

@@ -54,6 +54,7 @@ struct RequestFingerprint {
       add(15, Int64(amount))
     }
     add(16, gates.flex.wholeMilliseconds)
+    if gates.wakes { add(17, Int64(1)) }
   }
 
   private mutating func add(_ rule: RepeatRule) {

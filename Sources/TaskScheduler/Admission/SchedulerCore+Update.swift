@@ -164,6 +164,7 @@ extension SchedulerCore {
     compare(.resources, \.gates.resources)
     compare(.flex, \.gates.flex)
     compare(.jitter, \.jitter)
+    compare(.wake, \.gates.wakes)
     compare(.priority, \.priority)
     compare(.retry, \.retry)
     compare(.tags, \.tags)

@@ -91,6 +91,22 @@ extension SchedulerCore {
     return next
   }
 
+  /// When the machine must be awake for a request that wakes it; nil if there is none, or if only an event can let one run.
+  func nextWake(now: WallTime) -> WallTime? {
+    guard hasWaking, mayStart else { return nil }
+    var next: WallTime?
+    func look(at lane: LaneState) {
+      guard lane.gates.wakes, let start = start(of: lane, before: next ?? .distantFuture, now: now), start > now else { return }
+      next = start
+    }
+    for lane in agenda.lanes(dueBy: now + policy.claimAhead) { look(at: lane) }
+    agenda.visitWaiting { lane in
+      look(at: lane)
+      return true
+    }
+    return next
+  }
+
   /// When a lane's next request may start, if that is before `limit`; nil if it is not, or only an event can bring that about.
   private func start(of lane: LaneState, before limit: WallTime, now: WallTime) -> WallTime? {
     guard let handler = lane.handler, handler.freeSlots > 0 ? freeHostSlots > 0 : slotsAhead(lane, handler) > 0,

@@ -25,8 +25,12 @@ extension SchedulerCore {
     case .blocked, .pending, .claimed:
       gates = waitingGates(of: record, edges: edges, lastEnded: lastEnded, now: now)
     }
-    return RequestExplanation(
+    var explanation = RequestExplanation(
       id: record.id, gates: gates, earliestStart: earliest(gates, record, now: now), wouldRunIf: gates.compactMap(\.remedy))
+    if record.gates.wakes, !record.state.isFinal, record.state != .running, let wakeTrouble {
+      explanation.assumptions.append("the machine is awake then: \(wakeTrouble)")
+    }
+    return explanation
   }
 
   /// What makes an ended request live again; nil if nothing does.

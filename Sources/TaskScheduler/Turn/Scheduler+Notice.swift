@@ -17,6 +17,8 @@ extension Scheduler {
     case paced(TaskIdentifier, interval: Duration)
     /// Requests now wait for these conditions, or runs depend on them.
     case conditionsAwaited(Conditions)
+    /// The machine must be awake then for a request that wakes it; nil: for none.
+    case wakeAwaited(WallTime?)
     /// Requests now wait for changes of the files at these absolute paths.
     case filesAwaited(Set<String>)
   }

@@ -6,6 +6,11 @@ extension Scheduler {
   /// Receives the machine's current conditions.
   public func receive(_ report: ConditionReport) { send(.conditions(report)) }
 
+  /// Notes that the machine cannot be woken for requests that ask for it; explanations say so.
+  ///
+  /// - Parameter trouble: A clause without a full stop.
+  public func cannotWake(_ trouble: String) { inspect { core, _ in core.wakeTrouble = trouble } }
+
   /// Handles a change of the wall clock or a sleep of the machine; `reference` is the new relation of the clocks.
   public func clockChanged(_ reference: ClockReference, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void = { _ in }) {
     write(completion) { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }

@@ -110,6 +110,7 @@ extension SchedulerCore {
   /// Notes in memory that a request is pending.
   func becamePending(_ record: RequestRecord) {
     handlers[record.request.identifier]?.becamePending(record)
+    if record.gates.wakes { hasWaking = true }
     if !record.isRelaxed, let deadline = record.request.deadline { nextDeadline.note(deadline) }
   }
 

@@ -70,6 +70,10 @@ final class SchedulerCore {
   var keyCounts: [TaskIdentifier: Int] = [:]
   /// The number of open unique windows of an identifier, or more, for those already counted.
   var windowCounts: [TaskIdentifier: Int] = [:]
+  /// Whether a request that wakes the machine has been pending.
+  var hasWaking = false
+  /// Why the machine cannot be woken, as a clause; nil if it can, or if nobody has tried.
+  var wakeTrouble: String?
   /// Whether requests wait for changes of files, or for events that the host raises.
   var awaitsHost: Bool { watchesFiles || !awaitedHostEvents.isEmpty }
   /// Whether requests wait for changes of files.
@@ -298,7 +302,10 @@ final class SchedulerCore {
     try recoverClaims(transaction, begun: begun.union(crashed.keys), now: now)
     let known = try transaction.pluginHealth()
     load(known, now: now)
-    for lane in try transaction.lanesWithPending() { _ = handlers[lane.identifier]?.lane(lane.gates) }
+    for lane in try transaction.lanesWithPending() {
+      _ = handlers[lane.identifier]?.lane(lane.gates)
+      if lane.gates.wakes { hasWaking = true }
+    }
     let running = try transaction.running()
     var lost = 0
     for record in running {

@@ -34,6 +34,7 @@ final class SchedulerThread {
   var prunedAt: MonotonicTime
   var isPruning = true
   private var awaitedConditions: Conditions = []
+  private var awaitedWake: WallTime?
   /// When to give back memory that large turns left unused; nil if none did.
   var trimAt: MonotonicTime?
   /// When an idle host makes the store release its caches; nil once it has.
@@ -55,6 +56,7 @@ final class SchedulerThread {
     while let batch = scheduler.nextBatch(by: nextWake(), awaitsBegins: core.awaits(nil) || core.limits.awaitsBegins) {
       settle(inputs(of: batch))
       tellAwaited()
+      tellWake()
       scheduler.noteLive(core.live.count)
       endDrainIfDue()
       pruneIfIdle()
@@ -181,6 +183,13 @@ final class SchedulerThread {
     guard awaited != awaitedConditions else { return }
     awaitedConditions = awaited
     observe(.conditionsAwaited(awaited))
+  }
+
+  private func tellWake() {
+    let wake = core.nextWake(now: clock.wallTime)
+    guard wake != awaitedWake else { return }
+    awaitedWake = wake
+    observe(.wakeAwaited(wake))
   }
 
   /// Handles changed conditions: expires the runs that require a lost condition. The turn that follows starts the runs that may begin now.

@@ -39,6 +39,8 @@ struct ScheduleOptions: ParsableArguments {
     help: ArgumentHelp(
       "Start later than each time, by a share of this that is fixed for the request and this host: 10m.", valueName: "duration"))
   var jitter: String?
+  @Flag(name: .field(.wake), help: "Wake the machine from sleep when it is due, where the host may and the machine can.")
+  var wake = false
   @Option(
     name: .field(.missed),
     help: ArgumentHelp(
@@ -61,6 +63,7 @@ struct ScheduleOptions: ParsableArguments {
     writer.member(RequestField.daylightRepeat, daylightRepeat)
     try writer.duration(.flex, flex)
     try writer.duration(.jitter, jitter)
+    if wake { writer.member(RequestField.wake.rawValue, true) }
     if let missed { try writeMissed(missed, into: &writer) }
     try writer.duration(.missedSpread, missedSpread)
   }

@@ -8,7 +8,7 @@ extension ConfigurationKeyTests {
   private static let shared: [String: String] = [
     "budget": "budget = \"2h\"", "grace": "grace = \"7s\"", "max_concurrent_runs": "max_concurrent_runs = 3",
     "minimum_interval": "minimum_interval = \"1h\"", "schedule": "schedule = \"every 1h\"",
-    "jitter": "schedule = \"every 1h\"\njitter = \"10m\"",
+    "wake": "schedule = \"every 1h\"\nwake = true", "jitter": "schedule = \"every 1h\"\njitter = \"10m\"",
     "requires": "schedule = \"every 1h\"\nrequires = [\"network\"]", "on_lost_condition": "on_lost_condition = \"finish\"",
     "window": "window = \"night\"", "rate_limit": "rate_limit = \"1/10s\"", "rate_limit_per_key": "rate_limit_per_key = \"1/10s\"",
     "runs_per_key": "runs_per_key = 2", "resources": "resources = { gpu = 2 }", "quota": "quota = \"10s/1h\"",

@@ -28,6 +28,12 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(1800))
       #expect(host.begun.count == 1)
     },
+    "plugin.*.wake": .here { () throws in
+      let host = try ConfiguredHost(table("schedule = \"every 1h\"\nwake = true"))
+      let id = try #require(host.begun.first)
+      try host.end(id)
+      #expect(host.core.nextWake(now: host.now) == host.now + .seconds(3600))
+    },
     "plugin.*.minimum_interval": .here { () throws in
       let host = try ConfiguredHost(table("minimum_interval = \"1h\""))
       let raised = try host.submit(ConfiguredHost.task) { $0.repetition = RepeatRule(every: .seconds(1000)) }

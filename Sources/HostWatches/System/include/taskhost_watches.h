@@ -17,6 +17,15 @@ int taskhost_watches_clock_create(void);
  */
 int taskhost_watches_clock_arm(int timer);
 
+/* Creates an unarmed timer that wakes the machine from sleep (CLOCK_BOOTTIME_ALARM). EPERM without CAP_WAKE_ALARM. */
+int taskhost_watches_wake_create(void);
+
+/* Arms the timer for that many nanoseconds after the boot, suspends included; 0 disarms it. Not negative. */
+int taskhost_watches_wake_arm(int timer, int64_t nanoseconds);
+
+/* Nanoseconds until the timer expires; 0 if it is not armed. */
+int64_t taskhost_watches_wake_left(int timer);
+
 /* Creates a queue of file events (inotify_init1). */
 int taskhost_watches_files_create(void);
 
