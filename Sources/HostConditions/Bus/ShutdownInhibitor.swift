@@ -37,8 +37,12 @@ public final class ShutdownInhibitor: Sendable {
 
   deinit { if let lock = state.withLock({ $0.lock }) { close(lock) } }
 
-  /// Whether logind delays a shutdown for this host now.
-  package var isHeld: Bool { state.withLock { $0.lock != nil } }
+  /// Waits for an exchange with logind in progress.
+  ///
+  /// - Returns: Whether logind delays a shutdown for this host then.
+  package func isHeld() -> Bool {
+    state.wait(until: SystemClock.now + Self.patience * 2) { state -> Bool? in state.isServing ? nil : state.lock != nil } ?? false
+  }
 
   /// Sets whether a shutdown is to be delayed. Returns at once; a lock that is not wanted any more has ended when it returns.
   public func set(_ isWanted: Bool) {
@@ -68,6 +72,7 @@ public final class ShutdownInhibitor: Sendable {
       defer { state.hasSaid = state.hasSaid || problem != nil }
       return !state.hasSaid
     }
+    state.broadcast()
     if isTold, let problem { say(problem) }
   }
 

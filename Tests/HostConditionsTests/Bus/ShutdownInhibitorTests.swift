@@ -7,11 +7,7 @@ import Testing
 @testable import HostConditions
 
 @Suite("The inhibitor of shutdowns", .timeLimit(.minutes(2))) struct ShutdownInhibitorTests {
-  /// Waits until the inhibitor has done what it was asked for.
-  private func wait(for inhibitor: ShutdownInhibitor, toHold isHeld: Bool) async throws {
-    for _ in 0..<3_000 where inhibitor.isHeld != isHeld { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(inhibitor.isHeld == isHeld)
-  }
+  private func isHeld(by inhibitor: ShutdownInhibitor) async throws -> Bool { try await onThread { inhibitor.isHeld() } }
 
   @Test(
     "while it is wanted, logind is asked for a lock that delays a shutdown, and the lock ends when it is not wanted any more",
@@ -22,12 +18,12 @@ import Testing
     let inhibitor = ShutdownInhibitor(bus: daemon.socket) { Issue.record("\($0)") }
     for round in 0..<2 {
       inhibitor.set(true)
-      try await wait(for: inhibitor, toHold: true)
+      #expect(try await isHeld(by: inhibitor))
       inhibitor.set(true)
       #expect(logind.asked.count == round + 1, "one lock at a time")
       #expect(logind.asked[round] == ["shutdown", "taskhost", "execution assertions are held", "delay"])
       inhibitor.set(false)
-      #expect(!inhibitor.isHeld)
+      #expect(try await !isHeld(by: inhibitor))
       #expect(try await onThread { logind.waitForEnd(of: round) })
     }
     logind.leave()
@@ -40,7 +36,7 @@ import Testing
     do {
       let inhibitor = ShutdownInhibitor(bus: daemon.socket) { Issue.record("\($0)") }
       inhibitor.set(true)
-      try await wait(for: inhibitor, toHold: true)
+      #expect(try await isHeld(by: inhibitor))
     }
     #expect(try await onThread { logind.waitForEnd(of: 0) })
     logind.leave()
@@ -56,7 +52,7 @@ import Testing
     var sentences = said.stream.makeAsyncIterator()
     #expect(
       await sentences.next() == "systemd-logind gives no lock that delays a shutdown: org.freedesktop.DBus.Error.AccessDenied")
-    #expect(!inhibitor.isHeld)
+    #expect(try await !isHeld(by: inhibitor))
     logind.leave()
   }
 
@@ -68,7 +64,7 @@ import Testing
     inhibitor.set(true)
     inhibitor.set(false)
     inhibitor.set(true)
-    #expect(!inhibitor.isHeld)
+    #expect(try await !isHeld(by: inhibitor))
     try daemon?.end()
   }
 }
