@@ -84,6 +84,7 @@ final class BatchRun {
       let ended = try group.step(milliseconds: isPaced ? Pace.interval : 500, descriptor: environment.expiration)
       for (index, result) in ended { end(index, result) }
       if !isSaved, mustSave || ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
+      flush()
       tellProgress()
       if environment.isExpired() {
         stop(isOver: isOver())
@@ -126,6 +127,11 @@ final class BatchRun {
     if isOver { for index in batch.items.indices { removePart(index) } }
   }
 
+  /// Writes what has arrived, before it is told as progress.
+  private func flush() {
+    for case .download(let download) in work.values { download.flush() }
+  }
+
   private func save() throws {
     try environment.save(report)
     (isSaved, mustSave, savedAt) = (true, false, .now)
@@ -155,7 +161,8 @@ final class BatchRun {
       let work: Work
       switch item.direction {
       case .download(let path, let sha256):
-        let download = try Download(item.url, to: path, sha256: sha256, id: PartLedger.partID(environment.id, index))
+        let download = try Download(
+          item.url, to: path, sha256: sha256, id: PartLedger.partID(environment.id, index), bufferSize: isFew ? 128 << 10 : 0)
         download.prepare(&request)
         work = .download(download)
         try add(request, index) { download.take($0, $1) }
@@ -175,6 +182,9 @@ final class BatchRun {
     } catch { fail(index, error.sentence, isTemporary: error.isTemporary) }
   }
 
+  /// Whether each transfer may have large buffers.
+  private var isFew: Bool { atOnce <= 8 }
+
   private func request(_ item: TransferBatch.Item) throws(FileFailure) -> TransferRequest {
     var request = TransferRequest(url: item.url)
     request.headers = batch.headers.map { ($0.name, $0.value) }
@@ -182,7 +192,7 @@ final class BatchRun {
     request.moreAuthorities = authorities
     request.stallTimeout = settings.stallTimeout
     request.connectTimeout = .seconds(30)
-    request.bufferSize = atOnce <= 8 && settings.bytesPerSecond == nil ? 256 << 10 : 16 << 10
+    request.bufferSize = isFew && settings.bytesPerSecond == nil ? 256 << 10 : 16 << 10
     return request
   }
 

@@ -25,9 +25,11 @@ final class Download {
   /// The bytes that were taken from the server.
   private(set) var taken: Int64 = 0
 
-  /// - Parameter id: See ``PartFile``.
-  init(_ url: String, to path: String, sha256: String?, id: String) throws(FileFailure) {
-    part = try PartFile(of: path, url: url, id: id)
+  /// - Parameters:
+  ///   - id: See ``PartFile``.
+  ///   - bufferSize: See ``PartFile``.
+  init(_ url: String, to path: String, sha256: String?, id: String, bufferSize: Int) throws(FileFailure) {
+    part = try PartFile(of: path, url: url, id: id, bufferSize: bufferSize)
     self.sha256 = sha256
     firstSize = part.size
     asksForRest = part.size > 0
@@ -57,6 +59,11 @@ final class Download {
       return false
     }
     return true
+  }
+
+  /// Writes what has arrived to the file: there it outlives this process.
+  func flush() {
+    do throws(FileFailure) { try part.flush() } catch { decision = .fail(error) }
   }
 
   private func decided(_ head: TransferHead) -> Decision {
@@ -108,7 +115,8 @@ final class Download {
   func end(_ result: Result<TransferHead, TransferFailure>) -> WorkEnd {
     let end = conclude(result)
     switch end {
-    case .done, .goOn: break
+    case .done: break
+    case .goOn: do { try part.flush() } catch { return .failed(error) }
     case .again: do { try part.begin(validator: nil, source: nil, total: nil) } catch { return .failed(error) }
     case .failed(_, let isTemporary, _): if isTemporary { part.keep() } else { part.remove() }
     }
