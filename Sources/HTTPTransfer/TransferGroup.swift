@@ -31,8 +31,8 @@ public final class TransferGroup {
 
   /// Creates a group without transfers.
   ///
-  /// - Parameter bytesPerSecond: For the bodies of all transfers together, in each direction; those that proceed have equal shares. nil sets
-  ///   no limit.
+  /// - Parameter bytesPerSecond: For the bodies of all transfers together, in each direction; those that proceed have equal shares. nil
+  ///   sets no limit.
   public init(bytesPerSecond: Int64? = nil) throws(TransferFailure) {
     self.bytesPerSecond = bytesPerSecond
     multi = try Multi()

@@ -12,7 +12,8 @@ public struct TransferRequest: Sendable {
   public var body: [UInt8]?
   /// A file to send as the body, instead of ``body``.
   public var upload: Upload?
-  /// The size of the buffer for the answer in bytes, at least 16 KiB: a larger one is faster, a smaller one keeps to a slow rate more evenly.
+  /// The size of the buffer for the answer in bytes, at least 16 KiB: a larger one is faster, a smaller one keeps to a slow rate more
+  /// evenly.
   public var bufferSize = 64 << 10
   /// The transfer fails when fewer than 10 bytes a second have arrived or left for that time; nil sets no limit.
   public var stallTimeout: Duration?
