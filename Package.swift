@@ -110,9 +110,8 @@ let package = Package(
     .target(
       name: "TaskHostTesting",
       dependencies: [
-        "CTaskHost", "CalendarTime", "HostThreads", "MemoryStore", "PluginRuntime", "RecordJSON", "SchedulingLimits", "TaskHostSDK",
-        "TaskModel",
-        "TaskScheduler", "TypedCalls",
+        "CTaskHost", "CalendarTime", "HostThreads", "MemoryStore", "PluginRuntime", "RecordJSON", "SchedulingLimits", "StrictText",
+        "TaskHostSDK", "TaskModel", "TaskScheduler", "TypedCalls",
       ],
       path: "SDK/TaskHostTesting", swiftSettings: settings),
 

@@ -234,7 +234,7 @@ final class PartFile {
       writer.member("booted", note.booted)
       writer.member("synced", note.synced)
     }
-    let file = open(notePath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let file = open(notePath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw FileFailure(doing: "open \(notePath)") }
     defer { close(file) }
     guard write(file, text, text.count) == text.count else { throw FileFailure(doing: "write \(notePath)") }

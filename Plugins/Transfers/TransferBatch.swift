@@ -40,7 +40,7 @@ struct TransferBatch: Decodable, Sendable, Equatable {
 
   /// What one payload can hold.
   private static let mostItems = 10_000
-  private static let itemKeys = ["url", "to", "from", "method", "sha256"]
+  private static let itemKeys = ["url", "to", "from", "method", "sha256", "context"]
   private static let keys = itemKeys + ["items", "headers", "bearer_token_file", "notify", "at_once"]
 
   init(from decoder: any Decoder) throws {

@@ -34,9 +34,12 @@ struct TransferReport: Codable, Sendable, Equatable {
   func count(_ state: State) -> Int { items.count { $0.state == state } }
 
   /// The report for people and for the handler that is notified. A large batch names only what is not done.
-  func json(of batch: TransferBatch) -> [UInt8] {
+  ///
+  /// - Parameter transfer: The request's id, for a handler that is notified.
+  func json(of batch: TransferBatch, transfer: String? = nil) -> [UInt8] {
     func write(_ isBrief: Bool) -> [UInt8] {
       JSONWriter.object { writer in
+        writer.member("transfer", transfer)
         writer.member("done", count(.done))
         writer.member("failed", count(.failed))
         writer.member("waiting", count(.waiting))

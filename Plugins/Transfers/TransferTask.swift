@@ -102,7 +102,8 @@ struct TransferTask: BackgroundTask {
     do {
       try task.submit(
         TaskRequest(
-          identifier: identifier, payload: report.json(of: batch), uniqueKey: "transfers/\(task.requestID)", onConflict: .keep))
+          identifier: identifier, payload: report.json(of: batch, transfer: task.requestID), uniqueKey: "transfers/\(task.requestID)",
+          onConflict: .keep))
     } catch {
       throw TaskFailure.temporary("\(report.summary), but \(identifier) cannot be notified: \(error)")
     }

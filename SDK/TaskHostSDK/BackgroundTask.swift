@@ -70,6 +70,12 @@ public protocol BackgroundTask: Sendable {
   /// - Throws: ``TaskFailure`` to choose the outcome and the operator's message. Any other error is a retry with its description as the
   ///   message. `CancellationError` after expiration is a retry.
   func run(_ task: TaskContext<Payload>) async throws -> TaskResult
+
+  /// Called instead of ``run(_:)`` once all files of a transfer have ended that the plugin submitted through ``TaskContext/transfers``, in
+  /// one run. Downloads have been moved to where they belong. Default: success.
+  ///
+  /// - Throws: As ``run(_:)``. After a retry it is called again; files that were moved stay where they are.
+  func transfersEnded(_ completion: TransferCompletion, _ task: TaskContext<NoPayload>) async throws -> TaskResult
 }
 
 extension BackgroundTask {
@@ -83,4 +89,6 @@ extension BackgroundTask {
   public static var budget: Duration? { nil }
   /// One.
   public static var maxConcurrentRuns: Int { 1 }
+  /// Success.
+  public func transfersEnded(_ completion: TransferCompletion, _ task: TaskContext<NoPayload>) async throws -> TaskResult { .success }
 }

@@ -35,6 +35,7 @@ enum HostTable {
       if strcmp(id, TASKHOST_EXTENSION_RECORDS) == 0 { return UnsafeRawPointer(RecordsTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_TRACE) == 0 { return UnsafeRawPointer(TraceTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_ASSERTIONS) == 0 { return UnsafeRawPointer(AssertionsTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_TRANSFERS) == 0 { return UnsafeRawPointer(TransfersTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_RESOURCES) == 0 { return UnsafeRawPointer(ResourcesTable.shared) }
       return nil
     }

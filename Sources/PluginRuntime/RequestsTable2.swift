@@ -95,7 +95,7 @@ enum RequestsTable2 {
     return run.kinds.keys.sorted()
   }
 
-  private static func id<Kind>(_ text: String?) throws(CallFailure) -> RecordID<Kind>? {
+  static func id<Kind>(_ text: String?) throws(CallFailure) -> RecordID<Kind>? {
     guard let text else { return nil }
     guard let id = RecordID<Kind>(text) else { throw CallFailure(.internal, "the host gave a page that ends with no id") }
     return id

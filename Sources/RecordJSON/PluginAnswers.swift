@@ -64,6 +64,40 @@ public struct PluginAnswers: Sendable {
         throw CallFailure(.notFound, "no run of \(asked) on record has succeeded")
       }
       return AnswerPage(texts: [try Self.text { $0.run(run) }])
+    case .transfers(let after): return try transfers(after: after, own: own)
+    case .transfer(let id):
+      guard let record = try reading({ () throws(StoreError) in try store.request(id) }), TransferPermission.owns(record, own) else {
+        throw CallFailure(.notFound, "the plugin has no transfer \(id)")
+      }
+      let state = try transferState(of: record)
+      return AnswerPage(texts: [try Self.text { $0.transfer(state, isWhole: true) }])
+    }
+  }
+
+  private func transfers(after: RequestID?, own: [TaskIdentifier]) throws(CallFailure) -> AnswerPage {
+    var records: [RequestRecord] = []
+    for identifier in own {
+      var query = RequestQuery()
+      (query.identifier, query.after, query.limit) = (.transfers, after, AnswerPage.countLimit)
+      query.tag = TransferPermission.tag(of: identifier)
+      query.states = RequestState.allCases.filter { !$0.isFinal }
+      records += try reading { () throws(StoreError) in try store.requests(query) }
+    }
+    let newest = Array(records.sorted { $0.id > $1.id }.prefix(AnswerPage.countLimit))
+    return try Self.page(of: newest, id: \.id) { (record) throws(CallFailure) in
+      try reading { () throws(StoreError) in try store.request(record.id) } ?? record
+    } write: { writer, record in
+      writer.transfer((try? transferState(of: record)) ?? TransferState(record: record, run: nil), isWhole: true)
+    }
+  }
+
+  /// With the last run that has ended.
+  private func transferState(of record: RequestRecord) throws(CallFailure) -> TransferState {
+    var query = RunQuery()
+    (query.request, query.limit) = (record.id, 1)
+    return try reading { () throws(StoreError) in
+      guard let last = try store.runs(query).first else { return TransferState(record: record, run: nil) }
+      return TransferState(record: record, run: try store.run(last.id))
     }
   }
 

@@ -42,8 +42,14 @@ extension HostConfiguration {
 
   /// The identifiers that each plugin may submit to besides its own.
   func maySubmit() -> [TaskIdentifier: [IdentifierPattern]] {
-    Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.maySubmit) })
+    var others = Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.maySubmit) })
+    // Its transfers' ends launch their handlers.
+    others[.transfers, default: []] += transferring.compactMap { try? IdentifierPattern($0.rawValue) }
+    return others
   }
+
+  /// The identifiers of plugins that may transfer.
+  var transferring: [TaskIdentifier] { identifiedPlugins.filter { $1.mayTransfer }.map(\.0).sorted() }
 
   /// The events that each plugin may raise besides those named after it.
   func mayNotify() -> [TaskIdentifier: [EventPattern]] {

@@ -4,6 +4,7 @@ import Logging
 import OpenFiles
 import PluginRuntime
 import PluginTrust
+import RecordJSON
 import TaskModel
 import TaskScheduler
 import TaskStore
@@ -62,7 +63,10 @@ struct HostParts: Sendable {
       scheduler, store: store, explainer: explainer, clock: clock, submissionRules: rules,
       eventRules: EventRules(others: configuration.mayNotify()), assertions: assertions,
       entitledPaths: entitledPaths,
-      mayBeEntitled: { readable.contain($0) })
+      mayBeEntitled: { readable.contain($0) },
+      transferPermission: { (own, asking) throws(CallFailure) in
+        try TransferPermission(own, asking, in: configuration, stateDirectory: directory.path)
+      })
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)
       scheduler.receive(event)

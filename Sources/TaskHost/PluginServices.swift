@@ -17,6 +17,7 @@ final class PluginServices: WorkerServices {
   private let eventRules: EventRules
   private let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths
   private let mayBeEntitled: @Sendable (String) -> Bool
+  private let transferPermission: @Sendable ([TaskIdentifier], TaskIdentifier) throws(CallFailure) -> TransferPermission
   private let desk = OpenFileDesk()
   private let scheduler: Scheduler
   private let explainer: RequestExplainer
@@ -36,16 +37,20 @@ final class PluginServices: WorkerServices {
   ///   - explainer: Says why requests are not running.
   ///   - assertions: Keeps the execution assertions of runs.
   ///   - entitledPaths: The paths that the identifier's plugin may use.
+  ///   - transferPermission: What a plugin, of which all identifiers and the asking one are given, may have transferred. Throws
+  ///     `notPermitted` if nothing.
   ///   - mayBeEntitled: Whether a launch would accept an entitlement to read an absolute path.
   init(
     _ scheduler: Scheduler, store: any RequestStore, explainer: RequestExplainer, clock: any HostClock, submissionRules: SubmissionRules,
     eventRules: EventRules, assertions: AssertionKeeper,
-    entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
+    entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool,
+    transferPermission: @escaping @Sendable ([TaskIdentifier], TaskIdentifier) throws(CallFailure) -> TransferPermission
   ) {
     self.scheduler = scheduler
     self.explainer = explainer
     self.assertions = assertions
     self.mayBeEntitled = mayBeEntitled
+    self.transferPermission = transferPermission
     self.entitledPaths = entitledPaths
     self.store = store
     self.clock = clock
@@ -140,7 +145,30 @@ final class PluginServices: WorkerServices {
     case .endAssertion(_, let id):
       do throws(RequestRefusal) { try assertions.giveBack(id, by: run.run) } catch { throw CallFailure(error) }
       completion(.done)
+    case .transferFolder: completion(.text(try transferPermission(own, run.identifier).folder))
+    case .submitTransfer(_, let request):
+      let order = try transferPermission(own, run.identifier).order(request)
+      scheduler.submit(order, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
+        completion(CallAnswer(result.map { .submission($0) }))
+      }
+    case .changeTransfer(_, let id, let change): try self.change(id, change, by: run, own, completion)
     case .admit, .settings, .dataDirectory, .admitRequest, .launchPending, .resourceTokens: throw .launchIsOver
+    }
+  }
+
+  private func change(
+    _ id: RequestID, _ change: TransferChange, by run: RunReference, _ own: [TaskIdentifier],
+    _ completion: @escaping @Sendable (CallAnswer) -> Void
+  ) throws(CallFailure) {
+    let record = try reading { () throws(StoreError) in try store.request(id) }
+    guard let record, !record.state.isFinal, TransferPermission.owns(record, own) else {
+      throw CallFailure(.notFound, "the plugin has no live transfer \(id)")
+    }
+    let ended: @Sendable (Result<RequestRecord, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { _ in .done })) }
+    switch change {
+    case .cancel: scheduler.cancel(id, completion: ended)
+    case .pause: scheduler.pause(id, RequestPause(by: "plugin \(run.identifier)", since: clock.wallTime), completion: ended)
+    case .resume: scheduler.resume(id, completion: ended)
     }
   }
 

@@ -138,6 +138,14 @@ public final class StateDirectory: Sendable {
     return folder
   }
 
+  /// The absolute path of a plugin's folder for transfers; without an identifier, of the folder with all of them. Creates it if necessary.
+  static func transferFolder(in path: String, for identifier: TaskIdentifier? = nil) throws(HostFailure) -> String {
+    try make(path + "/transfers")
+    guard let identifier else { return path + "/transfers" }
+    try make(path + "/transfers/" + identifier.rawValue)
+    return path + "/transfers/" + identifier.rawValue
+  }
+
   private static func make(_ path: String) throws(HostFailure) {
     guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
     let code = errno

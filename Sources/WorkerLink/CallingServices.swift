@@ -93,6 +93,22 @@ extension CallingServices {
     _ = try ask(.endAssertion(run.run, id), for: run)
   }
 
+  /// As the protocol says.
+  public func transferFolder(for run: RunReference) throws(CallFailure) -> String {
+    guard case .text(let path) = try ask(.transferFolder(run.run), for: run) else { throw .misunderstood }
+    return path
+  }
+
+  /// As the protocol says.
+  public func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    try submission(.submitTransfer(run.run, request), run)
+  }
+
+  /// As the protocol says.
+  public func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure) {
+    _ = try ask(.changeTransfer(run.run, id, change), for: run)
+  }
+
   private func bytes(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> [UInt8]? {
     guard case .bytes(let bytes) = try ask(call, for: run) else { throw .misunderstood }
     return bytes

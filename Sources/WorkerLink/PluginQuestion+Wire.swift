@@ -21,6 +21,12 @@ extension PluginQuestion: WireValue {
     case .lastSuccess(let identifier):
       writer.byte(6)
       writer.write(identifier)
+    case .transfers(let request):
+      writer.byte(7)
+      writer.optional(request)
+    case .transfer(let request):
+      writer.byte(8)
+      writer.write(request)
     }
   }
 
@@ -33,6 +39,8 @@ extension PluginQuestion: WireValue {
     case 4: self = .conditions
     case 5: self = .runs(of: try reader.identifier("identifier"), after: try reader.optional(RunID.self, "the last of a page"))
     case 6: self = .lastSuccess(of: try reader.identifier("identifier"))
+    case 7: self = .transfers(after: try reader.optional(RequestID.self, "the last of a page"))
+    case 8: self = .transfer(try reader.read(RequestID.self, "transfer"))
     case let code: throw .malformed(what: "question \(code) is not defined")
     }
   }

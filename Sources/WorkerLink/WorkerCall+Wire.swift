@@ -89,6 +89,18 @@ extension WorkerCall: WireValue {
     case .resourceTokens(let name):
       writer.byte(21)
       writer.text(name)
+    case .transferFolder(let run):
+      writer.byte(22)
+      writer.write(run)
+    case .submitTransfer(let run, let request):
+      writer.byte(23)
+      writer.write(run)
+      writer.write(request)
+    case .changeTransfer(let run, let transfer, let change):
+      writer.byte(24)
+      writer.write(run)
+      writer.write(transfer)
+      writer.byte(change.code)
     }
   }
 
@@ -132,6 +144,12 @@ extension WorkerCall: WireValue {
         }, length: try Self.length(&reader))
     case 20: self = .endAssertion(try Self.run(&reader), try reader.read(AssertionID.self, "an assertion"))
     case 21: self = .resourceTokens(try reader.text("a resource's name", atLeast: 1, atMost: Limits.keyBytes))
+    case 22: self = .transferFolder(try Self.run(&reader))
+    case 23: self = .submitTransfer(try Self.run(&reader), try reader.read(TaskRequest.self, "a transfer"))
+    case 24:
+      self = .changeTransfer(
+        try Self.run(&reader), try reader.read(RequestID.self, "a transfer"),
+        try TransferChange(code: try reader.byte("a transfer's change")))
     case let code: throw .malformed(what: "call \(code) is not defined")
     }
   }
@@ -164,6 +182,25 @@ extension WorkerCall: WireValue {
 
   private static func value(_ reader: inout MessageReader) throws(LinkError) -> [UInt8]? {
     try reader.optional("value") { (reader) throws(LinkError) in try reader.blob("value", atMost: Limits.stateValueBytes) }
+  }
+}
+
+extension TransferChange {
+  fileprivate var code: UInt8 {
+    switch self {
+    case .cancel: 1
+    case .pause: 2
+    case .resume: 3
+    }
+  }
+
+  fileprivate init(code: UInt8) throws(LinkError) {
+    switch code {
+    case 1: self = .cancel
+    case 2: self = .pause
+    case 3: self = .resume
+    default: throw .malformed(what: "change \(code) of a transfer is not defined")
+    }
   }
 }
 

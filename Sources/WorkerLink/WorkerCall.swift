@@ -52,4 +52,10 @@ public enum WorkerCall: Sendable, Hashable {
   case beginAssertion(RunID, name: String, reason: String?, length: Duration)
   /// Gives an execution assertion of the run back. Answered with `done` or `failure`.
   case endAssertion(RunID, AssertionID)
+  /// The folder of the run's plugin for transfers. Answered with `text`, an absolute path, or `failure`.
+  case transferFolder(RunID)
+  /// Submits a transfer for the run's plugin. Answered with `submission` once it is durable, or `failure`.
+  case submitTransfer(RunID, TaskRequest)
+  /// Cancels, pauses or resumes a transfer of the run's plugin. Answered with `done` once it is durable, or `failure`.
+  case changeTransfer(RunID, RequestID, TransferChange)
 }

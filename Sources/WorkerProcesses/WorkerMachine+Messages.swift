@@ -201,7 +201,8 @@ extension WorkerMachine {
       .beginAssertion(let run, _, _, _), .endAssertion(let run, _):
       answering = self.answering(run, isGraced: false, at: now)
     case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _), .notify(let run, _, _),
-      .ask(let run, _), .snooze(let run, _, _), .update(let run, _, _):
+      .ask(let run, _), .snooze(let run, _, _), .update(let run, _, _), .transferFolder(let run), .submitTransfer(let run, _),
+      .changeTransfer(let run, _, _):
       answering = self.answering(run, isGraced: true, at: now)
     }
     effects.append(.answer(call, number: number, answering))

@@ -17,6 +17,8 @@ public final class MemoryServices: RunServices, WorkerServices {
     var questions: [PluginQuestion] = []
     var snoozed: [Duration] = []
     var updated: [TaskRequest] = []
+    var transfers: [TaskRequest] = []
+    var transferChanges: [TransferChange] = []
     var asked: [(directory: String, files: [FileQuestion])] = []
     var assertions: [AssertionID: AssertionRequest] = [:]
     var begunAssertions: [AssertionRequest] = []
@@ -102,6 +104,23 @@ public final class MemoryServices: RunServices, WorkerServices {
     }
   }
 
+  /// The transfers that were submitted, and what was done with them.
+  public var transfers: (submitted: [TaskRequest], changes: [TransferChange]) { state.withLock { ($0.transfers, $0.transferChanges) } }
+
+  /// A folder that is always the same.
+  public func transferFolder(for run: RunReference) throws(CallFailure) -> String { "/transfers/\(run.identifier)" }
+
+  /// Keeps the transfer.
+  public func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    state.withLock { $0.transfers.append(request) }
+    return Submission(id: run.request, disposition: .created, nextStart: wallTime)
+  }
+
+  /// Keeps the change.
+  public func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure) {
+    state.withLock { $0.transferChanges.append(change) }
+  }
+
   /// The questions that were asked.
   public var questions: [PluginQuestion] { state.withLock { $0.questions } }
   /// The delays by which requests were postponed.
@@ -117,8 +136,8 @@ public final class MemoryServices: RunServices, WorkerServices {
     }
     let text = Array("{\"n\":\(number)}".utf8)
     switch question {
-    case .requests, .runs: return AnswerPage(texts: [text, []], next: number.isMultiple(of: 3) ? nil : run.request.description)
-    case .request, .explanation, .conditions: return AnswerPage(texts: [text])
+    case .requests, .runs, .transfers: return AnswerPage(texts: [text, []], next: number.isMultiple(of: 3) ? nil : run.request.description)
+    case .request, .explanation, .conditions, .transfer: return AnswerPage(texts: [text])
     case .lastSuccess: throw CallFailure(.notFound, "nothing has succeeded")
     }
   }
@@ -191,6 +210,9 @@ public final class MemoryServices: RunServices, WorkerServices {
       case .beginAssertion(_, let name, let reason, let length):
         return .assertion(try beginAssertion(AssertionRequest(name: name, reason: reason, length: length), for: run))
       case .endAssertion(_, let id): try endAssertion(id, for: run)
+      case .transferFolder: return .text(try transferFolder(for: run))
+      case .submitTransfer(_, let request): return .submission(try submitTransfer(request, for: run))
+      case .changeTransfer(_, let id, let change): try self.change(transfer: id, change, for: run)
       case .admit, .settings, .dataDirectory, .admitRequest, .launchPending, .resourceTokens:
         throw CallFailure(.internal, "that is no call of a run")
       }

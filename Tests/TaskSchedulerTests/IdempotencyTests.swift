@@ -222,7 +222,7 @@ import Testing
     // A trace does not count. A wish about lost conditions is in the gates as well; whether a deadline has passed or somebody paused it is
     // not submitted.
     #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 21)
-    #expect(Mirror(reflecting: RunConstraints.none).children.count == 8)
+    #expect(Mirror(reflecting: RunConstraints.none).children.count == 9)
   }
 
   @Test("it is the same for ever, since it is stored: FNV-1a of the fields with their numbers and lengths")

@@ -454,7 +454,7 @@ typedef struct taskhost_api {
   /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
    * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS,
    * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES, TASKHOST_EXTENSION_RECORDS, TASKHOST_EXTENSION_TRACE,
-   * TASKHOST_EXTENSION_ASSERTIONS and TASKHOST_EXTENSION_RESOURCES. */
+   * TASKHOST_EXTENSION_ASSERTIONS, TASKHOST_EXTENSION_TRANSFERS and TASKHOST_EXTENSION_RESOURCES. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 
@@ -731,6 +731,51 @@ typedef struct taskhost_assertions {
   taskhost_status (*end)(taskhost_task task, taskhost_assertion assertion);
 } taskhost_assertions;
 
+/* ---- extension org.taskhost.transfers/1: downloads and uploads that go on without the plugin ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_transfers *. */
+#define TASKHOST_EXTENSION_TRANSFERS "org.taskhost.transfers/1"
+
+/*
+ * A transfer is a request of org.taskhost.transfers, the plugin that comes with the host. Its worker carries it out while no run of
+ * yours is live, over restarts of the host and the machine. The operator allows it with `may_transfer = true` in your plugin's table,
+ * and your own entitlement `network` has to cover the addresses.
+ *
+ * That worker reaches none of your files but those in your folder for transfers. A download arrives there, whole or not at all; move it
+ * away (rename() within a file system). Put a file that is to be uploaded there first. The folder has no folders in it.
+ *
+ * The payload is a JSON object: one transfer, or a batch. Documentation/transfers.md has its members; here, "to" and "from" are names
+ * of files in the folder (1-100 bytes, no slash, no dot at the beginning), "notify" is true or an identifier of yours with may_transfer:
+ * its handler is run once when all transfers of the payload have ended: its payload is {"transfer": ID, "done": N, "failed": N, ...,
+ * "items": [...]}. A file that is there is whole, also if a long report leaves it out. "context" of an item is yours: show() has it.
+ * Every function can also return EINVAL, ESTALE, EUNAVAILABLE and ENOTPERMITTED (no may_transfer).
+ */
+typedef struct taskhost_transfers {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Writes the absolute path of the folder, with a 0 byte that *length counts. ETOOBIG as state_get. */
+  taskhost_status (*folder)(taskhost_task task, char *buffer, size_t capacity, size_t *length);
+  /* Submits a transfer: `identifier` is "org.taskhost.transfers". It has what every request has (conditions, deadline, priority,
+   * retry, tags, ...), except `after`, `event` and TASKHOST_CONFLICT_APPEND (EINVAL); its unique key is within your plugin. A
+   * condition that is lost stops it in mid-file until it holds again. ENOTPERMITTED: also an address, a bearer_token_file or a
+   * notify that is not yours. Statuses otherwise as submit. Durable when it returns; submission may be NULL. */
+  taskhost_status (*submit)(taskhost_task task, const taskhost_request *request, taskhost_submission *submission);
+  /* Cancels a transfer of the plugin's: nothing remains of what has not arrived. ENOTFOUND: no live one, or another's. */
+  taskhost_status (*cancel)(taskhost_task task, const char *request_id);
+  /* Holds a transfer back until it is resumed, in mid-file too, without an attempt. ENOTFOUND as cancel. */
+  taskhost_status (*pause)(taskhost_task task, const char *request_id);
+  /* Lets a paused transfer go on. OK if it is not paused. ENOTFOUND as cancel. */
+  taskhost_status (*resume)(taskhost_task task, const char *request_id);
+  /* Visits the plugin's live transfers, the newest first, at most 1,000, with the members of `taskhost transfers show ID --json`:
+   * a request, its payload, and the report of its last run that has ended. */
+  taskhost_status (*list)(taskhost_task task, taskhost_text_visitor visit, void *context);
+  /* Visits one transfer of the plugin's, live or ended. ENOTFOUND: it is not on record, or another's. */
+  taskhost_status (*show)(taskhost_task task, const char *request_id, taskhost_text_visitor visit, void *context);
+} taskhost_transfers;
+
 /* ---- extension org.taskhost.resources/1: the operator's named resources ---- */
 
 /* What extension() is asked for; the answer is a const taskhost_resources *. */
@@ -848,6 +893,7 @@ TASKHOST_STATIC_ASSERT(sizeof(taskhost_trace) == 16, "taskhost_trace has no padd
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_assertion_request) == 48, "taskhost_assertion_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_assertion_request, for_ms) == 24, "taskhost_assertion_request.for_ms");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_assertions) == 32, "taskhost_assertions has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_transfers) == 64, "taskhost_transfers has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_resources) == 16, "taskhost_resources has no padding");
 
 #ifdef __cplusplus

@@ -46,6 +46,13 @@ struct RequestsTable: @unchecked Sendable {
   private func texts(
     _ call: (taskhost_text_visitor, UnsafeMutableRawPointer) -> taskhost_status
   ) throws(TaskHostError) -> [[UInt8]] {
+    try Self.texts(table, call)
+  }
+
+  /// Gathers the JSON objects that a call of any extension visits.
+  static func texts(
+    _ table: HostFunctions, _ call: (taskhost_text_visitor, UnsafeMutableRawPointer) -> taskhost_status
+  ) throws(TaskHostError) -> [[UInt8]] {
     var texts: [[UInt8]] = []
     let status = withUnsafeMutablePointer(to: &texts) { texts in
       call(

@@ -12,9 +12,15 @@ package struct RunVerdict: Sendable {
   }
 
   static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunVerdict {
-    let context: TaskContext<Plugin.Payload>
+    let work: @Sendable () async throws -> TaskResult
     do {
-      context = try TaskContext(run)
+      if let completion = try TransferCompletion(of: run) {
+        let context = try TaskContext<NoPayload>(run)
+        work = { try await completion.deliver { try await plugin.transfersEnded($0, context) } }
+      } else {
+        let context = try TaskContext<Plugin.Payload>(run)
+        work = { try await plugin.run(context) }
+      }
     } catch let error as DecodingError {
       return RunVerdict(result: .failure, message: JSON.describe(error, as: "payload"))
     } catch let error as TaskHostError {
@@ -23,7 +29,7 @@ package struct RunVerdict: Sendable {
       return RunVerdict(result: .failure, message: "payload: \(error)")
     }
     do {
-      return RunVerdict(result: try await plugin.run(context), message: nil)
+      return RunVerdict(result: try await work(), message: nil)
     } catch let failure as TaskFailure {
       return RunVerdict(result: failure.result, message: failure.message)
     } catch is CancellationError {

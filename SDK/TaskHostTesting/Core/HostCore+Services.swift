@@ -129,6 +129,32 @@ extension HostCore: RunServices {
     throw CallFailure(.unsupported, "a test host does not look for open files")
   }
 
+  func transferFolder(for run: RunReference) throws(CallFailure) -> String {
+    try serve(.list, run) { (state) throws(CallFailure) in try transferPermission(state.plugin.identifiers, run).folder }
+  }
+
+  func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    try serve(.submit, run) { (state) throws(CallFailure) in
+      let order = try transferPermission(state.plugin.identifiers, run).order(request)
+      let plugin = state.plugin.identifiers.first ?? run.identifier
+      return try changing { () throws(RequestRefusal) in try scheduler.submit(order, from: run, by: plugin) }
+    }
+  }
+
+  func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure) {
+    try serve(.cancel, run) { (state) throws(CallFailure) in
+      _ = try liveTransfer(id, state.plugin.identifiers)
+      let pause = RequestPause(by: "plugin \(run.identifier)", since: clock.wallTime)
+      try changing { () throws(RequestRefusal) in
+        switch change {
+        case .cancel: try scheduler.cancel(id)
+        case .pause: try scheduler.pause(id, pause)
+        case .resume: try scheduler.resume(id)
+        }
+      }
+    }
+  }
+
   func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID {
     try serve(.assertion, run) { (state) throws(CallFailure) in
       guard !isDraining else { throw CallFailure(.unavailable, "the host is draining: it waits for no new assertion") }

@@ -16,6 +16,9 @@ public struct TestHostOptions: Sendable {
   public var maySubmit: [String] = []
   /// Events that plugins may raise besides those named after them; a final `*` is a wildcard. Default: none.
   public var mayNotify: [String] = []
+  /// Whether plugins may have files transferred: nothing is, until the test says so, see
+  /// ``TestHost/completeTransfer(_:contents:failing:)``. Default: false.
+  public var mayTransfer = false
   /// Identifiers that plugins may register; a final `*` is a wildcard. Default `nil`: any.
   public var permittedIdentifiers: [String]?
   /// The number of attempts of a request. Default: 5.

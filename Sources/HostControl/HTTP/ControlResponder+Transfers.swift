@@ -5,8 +5,6 @@ import TaskModel
 
 /// Transfers: the requests of the plugin that carries them out, with what their payloads and reports say.
 extension ControlResponder {
-  /// The plugin that carries transfers out.
-  static let transfers = TaskIdentifier.transfers
   /// Each transfer of a list is read with its payload and its last run.
   private static let listLimit = 1000
   private static let listPreset = 20
@@ -15,7 +13,7 @@ extension ControlResponder {
   func listTransfers(_ query: String?) async throws -> ControlResponse {
     let parameters = try QueryParameters(query, known: ["state", "tag", "limit", "after"])
     var wanted = RequestQuery()
-    wanted.identifier = Self.transfers
+    wanted.identifier = .transfers
     wanted.states = try parameters.states()
     wanted.tag = try parameters.one("tag")
     wanted.after = try parameters.id("after", ofA: "transfer")
@@ -50,7 +48,7 @@ extension ControlResponder {
   /// A transfer with its payload. Refused if the request is not one.
   func transfer(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     let record = try await host.request(id)
-    guard record.request.identifier == Self.transfers else {
+    guard record.request.identifier == .transfers else {
       throw RequestRefusal(
         .notFound, "request \(id) is of \(record.request.identifier), not a transfer: see /v1/requests/\(id)", field: "id")
     }

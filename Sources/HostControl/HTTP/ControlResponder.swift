@@ -82,7 +82,7 @@ struct ControlResponder: Sendable {
     case .beginAssertion: return try await beginAssertion(request)
     case .giveBackAssertion(let id): return try await one(host.giveBackAssertion(id)) { $0.assertion($1) }
     case .listTransfers: return try await listTransfers(query)
-    case .submitTransfer: return try await submit(request, of: Self.transfers)
+    case .submitTransfer: return try await submit(request, of: .transfers)
     case .transfer(let id): return try await showTransfer(id)
     case .pauseTransfer(let id): return try await pauseTransfer(id, request)
     case .resumeTransfer(let id):

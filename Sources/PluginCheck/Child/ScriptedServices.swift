@@ -1,3 +1,4 @@
+import Glibc
 import HostThreads
 import TaskModel
 
@@ -87,9 +88,9 @@ final class ScriptedServices: RunServices {
   func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
     if let failure = countSubmission() { throw failure }
     switch question {
-    case .requests, .runs: return AnswerPage()
+    case .requests, .runs, .transfers: return AnswerPage()
     case .conditions: return AnswerPage(texts: [Array(#"{"conditions":[]}"#.utf8)])
-    case .request, .explanation, .lastSuccess: throw CallFailure(.notFound, "there is no such request or run")
+    case .request, .explanation, .lastSuccess, .transfer: throw CallFailure(.notFound, "there is no such request or run")
     }
   }
 
@@ -112,6 +113,19 @@ final class ScriptedServices: RunServices {
   }
 
   func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure) {}
+
+  /// Where the check has its temporary files: nothing arrives there.
+  func transferFolder(for run: RunReference) throws(CallFailure) -> String {
+    if let failure = countSubmission() { throw failure }
+    return getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  }
+
+  /// Each is taken, and never carried out.
+  func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission { try submit(request, for: run) }
+
+  func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure) {
+    throw countSubmission() ?? CallFailure(.notFound, "no such transfer")
+  }
 
   private func countSubmission() -> CallFailure? {
     script.withLock { script in

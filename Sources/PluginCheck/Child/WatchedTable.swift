@@ -10,6 +10,7 @@ nonisolated(unsafe) private var realRequests2 = taskhost_requests_2()
 nonisolated(unsafe) private var realTrace = taskhost_trace()
 nonisolated(unsafe) private var realRecords = taskhost_records()
 nonisolated(unsafe) private var realAssertions = taskhost_assertions()
+nonisolated(unsafe) private var realTransfers = taskhost_transfers()
 private let defect = taskhost_status(TASKHOST_EINTERNAL)
 
 /// Records a status and returns it, without changing `last_error`.
@@ -50,18 +51,19 @@ enum WatchedTable {
       let requests2 = table.pointee.extension?(TASKHOST_EXTENSION_REQUESTS_2)?.assumingMemoryBound(to: taskhost_requests_2.self),
       let trace = table.pointee.extension?(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self),
       let records = table.pointee.extension?(TASKHOST_EXTENSION_RECORDS)?.assumingMemoryBound(to: taskhost_records.self),
-      let assertions = table.pointee.extension?(TASKHOST_EXTENSION_ASSERTIONS)?.assumingMemoryBound(to: taskhost_assertions.self)
+      let assertions = table.pointee.extension?(TASKHOST_EXTENSION_ASSERTIONS)?.assumingMemoryBound(to: taskhost_assertions.self),
+      let transfers = table.pointee.extension?(TASKHOST_EXTENSION_TRANSFERS)?.assumingMemoryBound(to: taskhost_transfers.self)
     else { return false }
     (realTable, realRequests, realRequests2) = (table.pointee, requests.pointee, requests2.pointee)
     (realTrace, realRecords) = (trace.pointee, records.pointee)
-    realAssertions = assertions.pointee
+    (realAssertions, realTransfers) = (assertions.pointee, transfers.pointee)
     return change(table) { table in
       watchLaunch(&table)
       watchNumbers(&table)
       watchRun(&table)
       watchDurable(&table)
     } && change(requests, watchRequests) && change(requests2, watchRequests2) && change(trace, watchTrace) && change(records, watchRecords)
-      && change(assertions, watchAssertions)
+      && change(assertions, watchAssertions) && change(transfers, watchTransfers)
   }
 
   private static func change<Table>(_ shared: UnsafePointer<Table>, _ body: (inout Table) -> Void) -> Bool {
@@ -202,6 +204,18 @@ enum WatchedTable {
       noted("remaining_ms", task, isStale: isStale(task), realAssertions.remaining_ms?(task, assertion) ?? .min)
     }
     table.end = { task, assertion in noted("end", task, realAssertions.end?(task, assertion) ?? defect) }
+  }
+
+  private static func watchTransfers(_ table: inout taskhost_transfers) {
+    table.folder = { task, buffer, capacity, length in
+      noted("folder", task, realTransfers.folder?(task, buffer, capacity, length) ?? defect)
+    }
+    table.submit = { task, request, submission in noted("submit", task, realTransfers.submit?(task, request, submission) ?? defect) }
+    table.cancel = { task, request in noted("cancel", task, realTransfers.cancel?(task, request) ?? defect) }
+    table.pause = { task, request in noted("pause", task, realTransfers.pause?(task, request) ?? defect) }
+    table.resume = { task, request in noted("resume", task, realTransfers.resume?(task, request) ?? defect) }
+    table.list = { task, visit, context in noted("list", task, realTransfers.list?(task, visit, context) ?? defect) }
+    table.show = { task, request, visit, context in noted("show", task, realTransfers.show?(task, request, visit, context) ?? defect) }
   }
 
   /// Whether the run has expired. This does not count as a call by the plugin.

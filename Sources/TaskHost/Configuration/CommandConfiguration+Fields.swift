@@ -6,7 +6,7 @@ import TaskModel
 
 extension CommandConfiguration {
   /// Keys of a plugin that a command has in another form, or not at all.
-  private static let otherwise: Set<String> = ["file", "isolation", "environment", "settings", "may_submit", "may_notify"]
+  private static let otherwise: Set<String> = ["file", "isolation", "environment", "settings", "may_submit", "may_notify", "may_transfer"]
 
   static var fields: [TOMLField<Self>] {
     [

@@ -14,6 +14,7 @@ extension PluginConfiguration {
       TOMLField("minimum_interval", optional: \.scheduling.minimumInterval, .duration(.seconds(1) ... .days(366))),
       TOMLField("may_submit", \.maySubmit, .list(.pattern)),
       TOMLField("may_notify", \.mayNotify, .list(.event)),
+      TOMLField("may_transfer", \.mayTransfer, .bool),
       TOMLField("environment", \.environment, .list(.variableName)),
       TOMLField("limits", \.limits, table: Limits.fields),
       TOMLField("entitlements", \.entitlements, table: Entitlements.fields),

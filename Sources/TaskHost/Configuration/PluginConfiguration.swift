@@ -54,6 +54,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `may_notify`: events that its runs may raise besides those named after it.
   public var mayNotify: [EventPattern] = []
 
+  /// `may_transfer`: whether its runs may have files transferred by the plugin that comes with the host.
+  public var mayTransfer = false
+
   /// `environment`: names of the host's environment variables that its worker gets.
   public var environment: [String] = []
 

@@ -40,6 +40,8 @@ struct WorkerSpecs: Sendable {
       processes: settings.limits.processes, descriptors: settings.limits.descriptors, read: paths.read.map(\.path),
       write: paths.write.map(\.path), network: Confinement.Network(settings.entitlements.network), exec: settings.entitlements.exec,
       reserved: entitlements.reserved)
+    let transfers = try transferFolder(of: identifier, settings)
+    confinement.write += transfers.map { [$0.path] } ?? []
     // One that will have what the host has is launched in a worker only to see that it survives that.
     if settings.isolation == .thread {
       (confinement.write, confinement.network, confinement.exec) = (["/"], .connect, true)
@@ -47,9 +49,18 @@ struct WorkerSpecs: Sendable {
     }
     return WorkerSpec(
       executable: executable, name: candidate.name, confinement: confinement,
-      entitled: paths.read + paths.write + (own.map { [$0] } ?? []), identifier: identifier, adoption: candidate.adoption,
+      entitled: paths.read + paths.write + [own, transfers].compactMap { $0 }, identifier: identifier, adoption: candidate.adoption,
       handlerLimit: handlerLimit, launchBudget: configuration.launchBudget, environment: environment(settings, data),
       landlockLimit: Self.landlockLimit)
+  }
+
+  /// Where a plugin that may transfer has its files; for the plugin that carries transfers out, the folder with all of them.
+  private func transferFolder(of identifier: TaskIdentifier?, _ settings: PluginConfiguration) throws(HostFailure) -> EntitledPath? {
+    guard let identifier else { return nil }
+    let carriesOut = identifier == .transfers && !configuration.transferring.isEmpty
+    guard carriesOut || settings.mayTransfer else { return nil }
+    _ = try StateDirectory.transferFolder(in: stateDirectory, for: carriesOut ? nil : identifier)
+    return EntitledPath.own(["transfers"] + (carriesOut ? [] : [identifier.rawValue]), in: stateDirectory, with: [])
   }
 
   /// Everything except the content that the result of a launch depends on.
@@ -68,6 +79,7 @@ struct WorkerSpecs: Sendable {
       String(limits.processes), String(limits.descriptors), entitlements.read.joined(separator: "\0"),
       entitlements.write.joined(separator: "\0"), network, entitlements.exec ? "exec" : "",
       environment(settings, nil).joined(separator: "\0"),
+      settings.mayTransfer || identifier == .transfers && !configuration.transferring.isEmpty ? "transfers" : "",
     ].joined(separator: "\u{1}")
   }
 

@@ -12,4 +12,8 @@ public enum PluginQuestion: Sendable, Hashable {
   case runs(of: TaskIdentifier, after: RunID?)
   /// The last run of an identifier that succeeded, with or without something to do.
   case lastSuccess(of: TaskIdentifier)
+  /// The plugin's own live transfers, newest first: the first page, or the one after a request.
+  case transfers(after: RequestID?)
+  /// One of the plugin's own transfers, live or ended.
+  case transfer(RequestID)
 }

@@ -36,6 +36,13 @@ public protocol RunServices: Sendable {
   /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin must
   /// be entitled to it.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]
+  /// The folder of the run's plugin for transfers, an absolute path. Throws `notPermitted` if the operator does not allow it any.
+  func transferFolder(for run: RunReference) throws(CallFailure) -> String
+  /// Submits a transfer on behalf of the run's plugin: a request of ``TaskIdentifier/transfers`` whose files are names in the plugin's folder.
+  /// Durable when it returns.
+  func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission
+  /// Cancels, pauses or resumes a live transfer of the run's plugin. Throws `notFound` for any other. Durable when it returns.
+  func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure)
   /// Takes an execution assertion for the run. The host ends it at its time, and with the run. Its holder is the run, whatever it says.
   func beginAssertion(_ request: AssertionRequest, for run: RunReference) throws(CallFailure) -> AssertionID
   /// Gives back an execution assertion of the run. Throws `notFound` if the run does not hold it.

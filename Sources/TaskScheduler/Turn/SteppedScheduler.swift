@@ -92,6 +92,28 @@ package final class SteppedScheduler {
     _ = try change { core, transaction, now in try core.cancel(id, transaction, now: now) }
   }
 
+  /// Holds a request back.
+  package func pause(_ id: RequestID, _ pause: RequestPause) throws(RequestRefusal) {
+    _ = try change { core, transaction, now in try core.pause(id, pause, transaction, now: now) }
+  }
+
+  /// Lets a paused request go on.
+  package func resume(_ id: RequestID) throws(RequestRefusal) {
+    _ = try change { core, transaction, now in try core.resume(id, transaction, now: now) }
+  }
+
+  /// Records a run of a parked request, whose handler is not here, from its begin to its end.
+  package func carryOut(_ id: RequestID, _ result: TaskResult, _ report: RunReport) throws(RequestRefusal) {
+    try change { core, transaction, now in
+      var record = try core.find(id, transaction)
+      let run: RunID = core.nextID(now)
+      try record.apply(.started)
+      (record.run, record.started) = (run, now)
+      try transaction.update(record)
+      try core.conclude(record, run: run, ending: .returned(result, stop: nil), report: report, transaction, now: now)
+    }
+  }
+
   /// Cancels the pending requests of these identifiers on behalf of a run, which must still be allowed to.
   ///
   /// - Returns: The number of cancelled requests.
