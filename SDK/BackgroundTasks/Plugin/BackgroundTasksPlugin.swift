@@ -78,9 +78,11 @@ extension SchedulerCore {
   func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ actions: [SceneAction], _ didFinishLaunching: () -> Void = {}
   ) -> taskhost_status {
+    for action in actions where action.isSession { transfers.set(action.action, for: action.identifier) }
+    let actions = actions.filter { !$0.isSession }
     let hints = Dictionary(actions.map { ($0.identifier, BackgroundTasksPlugin.Kind.refresh) }, uniquingKeysWith: { first, _ in first })
     return self.launch(api, launch, hints: hints) {
-      for (identifier, action) in actions { _ = register(identifier, LaunchHandler(identifier, action: action)) }
+      for (identifier, _, action) in actions { _ = register(identifier, LaunchHandler(identifier, action: action)) }
       didFinishLaunching()
     }
   }

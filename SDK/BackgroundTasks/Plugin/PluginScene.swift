@@ -11,17 +11,24 @@ public struct PluginScene: Sendable {
   /// request is retried if the action returns after that. The action begins on a serial queue of the identifier, which it may block.
   public func backgroundTask(_ task: BackgroundTask<Void, Void>, action: @escaping @Sendable () async -> Void) -> PluginScene {
     var scene = self
-    scene.actions.append((task.identifier, action))
+    scene.actions.append((task.identifier, task.isSession, action))
     return scene
   }
 }
 
-/// What wakes a plugin's scene, as in SwiftUI: an app refresh. SwiftUI's background URL sessions are not available.
+/// What wakes a plugin's scene, as in SwiftUI: an app refresh, or the events of a background session.
 public struct BackgroundTask<Request, Response>: Sendable {
   let identifier: String
+  var isSession = false
 }
 
 extension BackgroundTask where Request == Void, Response == Void {
   /// A short run that brings the app's data up to date: 30 s.
   public static func appRefresh(_ identifier: String) -> BackgroundTask<Void, Void> { BackgroundTask(identifier: identifier) }
+
+  /// The events of a ``BackgroundURLSession``: all tasks that were handed to the host together have ended. The action is called before the
+  /// session's delegate is told, and may create the session.
+  public static func urlSession(_ identifier: String) -> BackgroundTask<Void, Void> {
+    BackgroundTask(identifier: identifier, isSession: true)
+  }
 }

@@ -14,7 +14,7 @@ extension Never: Scene {
 }
 
 /// What wakes a plugin: a task and its action.
-typealias SceneAction = (identifier: String, action: @Sendable () async -> Void)
+typealias SceneAction = (identifier: String, isSession: Bool, action: @Sendable () async -> Void)
 
 /// A scene of this module, which has no body.
 @MainActor
@@ -37,7 +37,7 @@ extension Scene {
   /// When the action returns, the run is completed as a success. When the run expires, the action's Swift task is cancelled, and the
   /// request is retried if the action returns after that. The action begins on a serial queue of the identifier, which it may block.
   public func backgroundTask(_ task: BackgroundTask<Void, Void>, action: @escaping @Sendable () async -> Void) -> some Scene {
-    SceneGroup(actions: allActions + [(task.identifier, action)])
+    SceneGroup(actions: allActions + [(task.identifier, task.isSession, action)])
   }
 }
 

@@ -39,6 +39,7 @@ final class TaskRun: Sendable {
     if !state.withLock({ $0.isOver }) { handler.start(task(record), self) }
     while !state.withLock({ $0.isOver }) { changed.wait() }
     waitForSuccessor()
+    core.transfers.flush(channel.run) { self.log($0, $1) }
     expiration.clear()
     let end = state.withLock { $0 }
     if let message = end.message { setMessage(message) }

@@ -10,6 +10,12 @@ extension SchedulerCore {
     guard let host = state.withLock({ $0.host }) else { return taskhost_result(TASKHOST_FAILURE) }
     let handle = RunHandle(table: host, task: task)
     guard let payload = try? handle.payload() else { return taskhost_result(TASKHOST_RETRY) }  // the run is over: nobody reads this
+    do {
+      if let ended = try EndedTransfer(of: handle) { return serve(ended, handle, hostIdentifier) }
+    } catch {
+      handle.setMessage("the host did not say what became of a transfer: \(error)")
+      return taskhost_result(TASKHOST_RETRY)
+    }
     let record = RequestDetails(payload: payload)
     let identifier = record?.identifier ?? hostIdentifier
     let registry = state.withLock { $0.registry }
@@ -22,6 +28,20 @@ extension SchedulerCore {
     let budget = type == .refresh && target.kind != type.hostKind ? timing.refresh : nil
     let run = TaskRun(self, RunChannel(handle), identifier: identifier, hostIdentifier: hostIdentifier, type: type)
     return CurrentRun.including(run.channel.gated) { runs.including(run) { run.serve(handler, record, budget: budget) } }
+  }
+
+  /// Serves the run that tells of a background session's events.
+  private func serve(_ ended: EndedTransfer, _ handle: RunHandle, _ hostIdentifier: String) -> taskhost_result {
+    let run = TaskRun(self, RunChannel(handle), identifier: hostIdentifier, hostIdentifier: hostIdentifier, type: .processing)
+    return CurrentRun.including(run.channel.gated) {
+      runs.including(run) {
+        let problem = transfers.deliver(ended, run)
+        transfers.flush(handle) { run.log($0, $1) }
+        if let problem { handle.setMessage(problem) }
+        run.channel.close()
+        return taskhost_result(problem == nil ? TASKHOST_SUCCESS : TASKHOST_RETRY)
+      }
+    }
   }
 
   /// The wildcard's handler, for a run that an operator started under the host's identifier.

@@ -28,6 +28,8 @@ final class SchedulerCore: Sendable {
 
   let timing: Timing
   let runs = LiveRuns()
+  /// The background sessions.
+  let transfers: SessionTransfers
   let state = Mutex(State())
   /// Makes registrations serial, so that a second one of an identifier never reaches the host.
   let registering = NSLock()
@@ -38,6 +40,7 @@ final class SchedulerCore: Sendable {
 
   init(timing: Timing = Timing()) {
     self.timing = timing
+    transfers = SessionTransfers(runs)
   }
 
   /// Launches: calls `body`, which registers handlers and may submit requests.
