@@ -33,7 +33,8 @@ struct TransferReport: Codable, Sendable, Equatable {
 
   func count(_ state: State) -> Int { items.count { $0.state == state } }
 
-  /// The report for people and for the handler that is notified. A large batch names only what is not done.
+  /// The report for people and for the handler that is notified. A large batch names only what is not done, and of
+  /// more than 50 of these the others by their places in the batch, from 0.
   ///
   /// - Parameter transfer: The request's id, for a handler that is notified.
   func json(of batch: TransferBatch, transfer: String? = nil) -> [UInt8] {
@@ -44,9 +45,9 @@ struct TransferReport: Codable, Sendable, Equatable {
         writer.member("failed", count(.failed))
         writer.member("waiting", count(.waiting))
         writer.member("bytes", items.reduce(0) { $0 + ($1.bytes ?? 0) })
-        let shown = zip(items, batch.items).filter { !isBrief || $0.0.state != .done }
-        writer.array("items", Array(shown.prefix(isBrief ? 50 : .max))) { writer, pair in
-          let (item, wanted) = pair
+        let shown = items.indices.filter { !isBrief || items[$0].state != .done }
+        writer.array("items", Array(shown.prefix(isBrief ? 50 : .max))) { writer, index in
+          let (item, wanted) = (items[index], batch.items[index])
           writer.member("url", isBrief ? String(wanted.url.prefix(200)) : wanted.url)
           writer.member(wanted.isDownload ? "to" : "from", wanted.path)
           writer.member("state", item.state.rawValue)
@@ -55,6 +56,11 @@ struct TransferReport: Codable, Sendable, Equatable {
           writer.member("problem", item.problem.map { String($0.prefix(300)) })
           writer.member("answer", isBrief ? nil : item.answer)
         }
+        guard isBrief, shown.count > 50 else { return }
+        writer.name("unlisted")
+        writer.beginArray()
+        for index in shown.dropFirst(50) { writer.value(index) }
+        writer.endArray()
       }
     }
     let whole = write(false)

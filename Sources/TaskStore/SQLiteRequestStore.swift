@@ -64,8 +64,8 @@ public final class SQLiteRequestStore: RequestStore {
       pool = try DatabasePool(path: path, configuration: configuration)
       let migrator = Schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        let applied = try pool.read { try migrator.appliedIdentifiers($0) }
-        throw StoreError.futureSchema(found: applied.sorted().last ?? "an unknown schema")
+        let unknown = try pool.read { try migrator.appliedIdentifiers($0) }.subtracting(migrator.migrations)
+        throw StoreError.futureSchema(found: unknown.sorted().last ?? "an unknown schema")
       }
       Failpoint.beforeMigration.hit()
       try migrator.migrate(pool)

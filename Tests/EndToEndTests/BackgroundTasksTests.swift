@@ -304,7 +304,7 @@ struct BackgroundTasksTests {
 
   @Test("an app that imports SwiftUI, os and OSLog: its lines are redacted, its activity holds the host, its container is its own folder")
   func appleNames() async throws {
-    try await with("StoreApp", "6") { host in
+    try await with("StoreApp", "6", "[log]\nlevel = \"debug\"\n") { host in
       let answer = try await submit(host, "test.apple.store")
       #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
       try await host.current.line(with: "[test.apple.store:sync] refresh 1 for <private> of Anna")

@@ -103,6 +103,20 @@ struct TransferTests {
     #expect(FileManager.default.fileExists(atPath: folder + "/1") && !FileManager.default.fileExists(atPath: folder + "/2"))
   }
 
+  @Test("a file that failed without a place in the report's list has failed, although an older file is where it was to go")
+  func unlisted() async throws {
+    let host = try host()
+    let folder = try host.dataDirectory()
+    try Data("up".utf8).write(to: URL(filePath: folder + "/up"))
+    try await host.run(payload: steps("submit", folder))
+    let id = try #require(host.transfers.first?.id)
+    try Data("old".utf8).write(to: URL(filePath: folder + "/2"))
+    let run = try await host.run(payload: Array("{\"transfer\":\"\(id)\",\"done\":1,\"failed\":2,\"items\":[],\"unlisted\":[0,1]}".utf8))
+    #expect(run.result == .failure)
+    let told = try JSONDecoder().decode([String].self, from: Data(run.output ?? []))
+    #expect(told.prefix(2).allSatisfy { $0.contains("it failed") } && told[2].hasSuffix("ok"), "\(told)")
+  }
+
   @Test("it lists, pauses, resumes and cancels; one that is paused does not proceed, and one without a handler wakes nobody")
   func changes() async throws {
     let host = try host()

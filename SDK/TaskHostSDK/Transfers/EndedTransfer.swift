@@ -15,6 +15,8 @@ package struct EndedTransfer: Sendable {
   private struct Report: Decodable {
     struct Item: Decodable { let url: String, to: String?, from: String?, state: String, status: Int?, problem: String?, answer: String? }
     let transfer: String, done: Int, failed: Int, items: [Item]
+    /// The places of those that are not done and have no room in `items`.
+    let unlisted: [Int]?
   }
 
   /// - Returns: `nil` if the run's payload is not the report of a transfer of this plugin.
@@ -31,9 +33,11 @@ package struct EndedTransfer: Sendable {
     id = info.id
     var named: [String: Report.Item] = [:]
     for item in report.items { named[item.to ?? item.from ?? ""] = item }
-    items = info.items.map { item in
+    let unlisted = Set(report.unlisted ?? [])
+    items = info.items.enumerated().map { index, item in
       let told = named[item.stagedPath]
-      let problem = told.flatMap { $0.state == "done" ? nil : $0.problem ?? "it failed" }
+      var problem = told.flatMap { $0.state == "done" ? nil : $0.problem ?? "it failed" }
+      if unlisted.contains(index) { problem = "it failed; so many did that the report does not say why" }
       return Item(info: item, problem: problem, status: told?.status, answer: told?.answer)
     }
   }

@@ -24,9 +24,8 @@ public struct HostCall: OptionSet, Sendable, Hashable {
   public static let list = HostCall(rawValue: 64)
   /// Raising an event.
   public static let notify = HostCall(rawValue: 128)
-
   /// Taking or ending an execution assertion. One that fails with `unavailable` looks like a host that is shutting down.
-  public static let assertion = HostCall(rawValue: 128)
+  public static let assertion = HostCall(rawValue: 256)
 
   /// The calls that need disk space, and fail when there is none.
   public static let writes: HostCall = [.stateSet, .checkpointSet, .submit, .cancel, .notify]
