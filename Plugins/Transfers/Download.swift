@@ -95,15 +95,17 @@ final class Download {
       self.total = total ?? part.note.total
       return .take(upTo: last + 1)
     case 416 where asksForRest:
-      // The part is whole already, if it has as many bytes as the content.
-      return head.contentRange == .unsatisfied(total: part.size) ? .take(upTo: part.size) : .beginAgain
+      // The part is whole already, if it has as many bytes as the content, and the server has not told another size or tag before.
+      let isWhole = head.contentRange == .unsatisfied(total: part.size) && (part.note.total ?? part.size) == part.size
+      return isWhole && head.values("etag").allSatisfy { $0 == part.note.validator } ? .take(upTo: part.size) : .beginAgain
     default: return .leave
     }
   }
 
   /// Whether a 206 has bytes of the content that the part has.
   private func isSameContent(_ head: TransferHead, total: Int64?) -> Bool {
-    if let tag = head.values("etag").first, tag != part.note.validator { return false }
+    // A 206 repeats the tag (RFC 9110 §15.3.7). Without it, nothing says that the server heeded If-Range.
+    guard let validator = part.note.validator, head.values("etag") == [validator] else { return false }
     if let total, let earlier = part.note.total, total != earlier { return false }
     return !Answers.isCoded(head) && !Answers.isMultipart(head) && Self.source(head) == part.note.source
   }

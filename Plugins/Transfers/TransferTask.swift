@@ -12,8 +12,9 @@ struct TransferTask: BackgroundTask {
   static var kind: TaskKind { .processing }
   static var displayName: String? { "Background transfers" }
   static var version: String? { "1.0" }
-  /// Batches that proceed at once: each has a thread, whatever the number of its transfers is.
-  static var maxConcurrentRuns: Int { 16 }
+  /// Batches that proceed at once: each has a thread, whatever the number of its transfers is. Slow servers must not take all of the host's
+  /// 16 run slots.
+  static var maxConcurrentRuns: Int { 8 }
 
   private let settings: TransferSettings
   private let ledger: PartLedger

@@ -29,14 +29,13 @@ public struct TransferPermission: Sendable {
     self.mayReadToken = mayReadToken
   }
 
-  private static let ownerTag = "plugin:"
   /// The longest name of a file in the folder.
   public static let nameBytes = 100
   private static let itemMembers = ["url", "to", "from", "method", "sha256", "context"]
   private static let members = itemMembers + ["items", "headers", "bearer_token_file", "notify", "at_once"]
 
   /// The tag by which a plugin's transfers are found.
-  public static func tag(of identifier: TaskIdentifier) -> String { ownerTag + identifier.rawValue }
+  public static func tag(of identifier: TaskIdentifier) -> String { SubmissionRules.ownerTag + identifier.rawValue }
 
   /// Whether a request is a transfer of a plugin.
   ///
@@ -56,9 +55,7 @@ public struct TransferPermission: Sendable {
     guard request.after.isEmpty, request.event == nil, request.repetition?.schedule != .event, request.onConflict != .append else {
       throw CallFailure(.invalid, "a plugin's transfer waits for no other request and no event: submit it when those have come")
     }
-    guard !request.tags.contains(where: { $0.hasPrefix(Self.ownerTag) }) else {
-      throw CallFailure(.invalid, "tags: those that begin with \(Self.ownerTag) are the host's")
-    }
+    try SubmissionRules.checkTags(of: request)
     guard network != .none else {
       throw CallFailure(.notPermitted, "\(identifier) may not connect to anything: set network in its entitlements")
     }

@@ -121,7 +121,7 @@ final class PluginServices: WorkerServices {
     case .update(_, let request, let fields):
       _ = try changeable(request, for: run, own)
       try submissionRules.check(fields.identifier, from: run.identifier, own: own)
-      try submissionRules.checkWatch(of: fields, own: own)
+      try submissionRules.checkFields(of: fields, own: own)
       scheduler.update(request, with: fields, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }

@@ -65,6 +65,13 @@ struct TransferAnswerTests {
       testDescription: "a 416 with a size that no number holds",
       replies: [half, "HTTP/1.1 416 No\r\nContent-Range: bytes */5x\r\nContent-Length: 0\r\n\r\n", whole], ranges: [nil, "bytes=5-", nil]),
     Case(
+      testDescription: "a rest without a tag, which may be of another content",
+      replies: [half, rest("bytes 5-9/10", "WORLD").replacingOccurrences(of: "ETag: \"1\"\r\n", with: ""), whole],
+      ranges: [nil, "bytes=5-", nil]),
+    Case(
+      testDescription: "a 416 that calls a torn part whole",
+      replies: [half, "HTTP/1.1 416 No\r\nContent-Range: bytes */5\r\nContent-Length: 0\r\n\r\n", whole], ranges: [nil, "bytes=5-", nil]),
+    Case(
       testDescription: "a length that is negative", replies: [whole.replacingOccurrences(of: ": 10", with: ": -10"), whole],
       ranges: [nil, nil]),
     Case(

@@ -60,7 +60,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     guard maySubmit(to: request.identifier) else {
       throw LaunchFailure(step: .status, observed: "while it launched it submitted to \(request.identifier), which it may not")
     }
-    do { try submissionRules.checkWatch(of: request, own: plugin) } catch {
+    do { try submissionRules.checkFields(of: request, own: plugin) } catch {
       throw LaunchFailure(step: .status, observed: "while it launched it submitted a request that it may not: \(error.message)")
     }
     for dependency in request.after {

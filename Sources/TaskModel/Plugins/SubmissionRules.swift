@@ -33,7 +33,7 @@ public struct SubmissionRules: Sendable {
     owner: (RequestID) throws(CallFailure) -> TaskIdentifier?
   ) throws(CallFailure) {
     try check(request.identifier, from: plugin, own: own)
-    try checkWatch(of: request, own: [plugin] + own)
+    try checkFields(of: request, own: [plugin] + own)
     for dependency in request.after {
       guard case .request(let id) = dependency.predecessor, let identifier = try owner(id) else { continue }
       do { try check(identifier, from: plugin, own: own) } catch {
@@ -42,10 +42,22 @@ public struct SubmissionRules: Sendable {
     }
   }
 
-  /// Throws `notPermitted` if the request waits for a file that the plugin may not read: when a file changes tells something of it.
+  /// The beginning of the tag that says whose a transfer is. The host alone gives it.
+  public static let ownerTag = "plugin:"
+
+  /// Throws `invalid` if the request has a tag that the host alone gives.
+  public static func checkTags(of request: TaskRequest) throws(CallFailure) {
+    guard !request.tags.contains(where: { $0.hasPrefix(ownerTag) }) else {
+      throw CallFailure(.invalid, "\(RequestField.tags.rawValue): those that begin with \(ownerTag) are the host's")
+    }
+  }
+
+  /// Throws `invalid` for tags of the host, and `notPermitted` if the request waits for a file that the plugin may not read: when a file
+  /// changes tells something of it.
   ///
   /// - Parameter own: The identifiers of the plugin.
-  public func checkWatch(of request: TaskRequest, own: [TaskIdentifier]) throws(CallFailure) {
+  public func checkFields(of request: TaskRequest, own: [TaskIdentifier]) throws(CallFailure) {
+    try Self.checkTags(of: request)
     guard let path = request.event?.path, !mayRead(path, own) else { return }
     throw CallFailure(
       .notPermitted,

@@ -34,6 +34,7 @@ struct TokenCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
+    guard !account.isEmpty else { throw ValidationError("ACCOUNT is empty: name an account of the plugin's settings.") }
     let validity = try TimeArgument.duration(minValidity, "--min-validity")
     guard (1000...86_400_000).contains(validity) else { throw ValidationError("--min-validity: write 1s to 1d.") }
     let patience = try TimeArgument.duration(timeout, "--timeout")
