@@ -56,37 +56,53 @@ struct RecordTests {
   @Test("at a terminal, a followed run has a bar on its last line; without one, or with TERM=dumb, nothing of it")
   func bar() async throws {
     try await HostProcess.run("") { host in
-      let script = "progress-with 1 4 files copying a;log 2 a line;progress 2 4;sleep 100"
+      // A reader sees the newest progress only, so each step waits until the one before it was seen.
+      let gates = [try host.directory.fifo("first"), try host.directory.fifo("second")]
+      let script = "progress-with 1 4 files copying a;gate \(gates[0].path);log 2 a line;progress 2 4;gate \(gates[1].path)"
       let arguments = ["submit", "test.script", "--payload", "\"\(script)\"", "--wait", "--socket", host.socket]
+      let bars = ["=======>                      ] 25 %, 1 of 4 files: copying a\u{1B}[K", "] 50 %, 2 of 4 files: copying a\u{1B}[K"]
       for (terminal, isDrawn) in [("xterm", true), ("dumb", false)] {
-        let shown = try await Self.onTerminal(terminal, [try BuiltProgram.taskhost] + arguments)
-        #expect(shown.contains("running [=======>                      ] 25 %, 1 of 4 files: copying a\u{1B}[K") == isDrawn, "\(shown)")
-        #expect(shown.contains("] 50 %, 2 of 4 files: copying a\u{1B}[K") == isDrawn, "\(shown)")
+        let awaited = isDrawn ? bars : ["starts now", "info: a line"]
+        let shown = try await Self.onTerminal(terminal, opening: gates, after: awaited, [try BuiltProgram.taskhost] + arguments)
+        for bar in bars { #expect(shown.contains(bar) == isDrawn, "\(shown)") }
         #expect(shown.contains("info: a line\r\n"), "\(shown)")
         // The bar is gone when the command ends.
         if isDrawn { #expect(shown.components(separatedBy: "\r\u{1B}[K").count > 2, "\(shown)") }
       }
-      let piped = try await host.cli(arguments)
-      #expect(piped.status == 0 && !piped.errors.contains("4 files"), "\(piped.errors)")
+      async let piped = host.cli(arguments)
+      for gate in gates {
+        try await gate.arrival()
+        gate.release()
+      }
+      let ended = try await piped
+      #expect(ended.status == 0 && !ended.errors.contains("4 files"), "\(ended.errors)")
     }
   }
 
-  /// What a command writes to a terminal of 80 columns.
-  private static func onTerminal(_ terminal: String, _ command: [String]) async throws -> String {
+  /// What a command writes to a terminal of 80 columns. Each gate is opened once the text beside it was seen, or the command has ended.
+  private static func onTerminal(
+    _ terminal: String, opening gates: [Gate], after texts: [String], _ command: [String]
+  ) async throws -> String {
     let python = """
-      import fcntl, os, pty, struct, sys, termios
+      import fcntl, json, os, pty, struct, sys, termios
+      gates = [(gate, text.encode()) for gate, text in json.loads(sys.argv[1])]
       child, terminal = pty.fork()
       if child == 0:
           fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 80, 0, 0))
-          os.execv(sys.argv[1], sys.argv[1:])
+          os.execv(sys.argv[2], sys.argv[2:])
+      shown = b""
       while True:
           try: seen = os.read(terminal, 65536)
           except OSError: break
           if not seen: break
           os.write(1, seen)
+          shown += seen
+          while gates and gates[0][1] in shown: open(gates.pop(0)[0], "w").close()
       os.waitpid(child, 0)
       """
-    return try await Program.run("/usr/bin/env", ["TERM=" + terminal, "python3", "-c", python] + command).output
+    let awaited = try JSONEncoder().encode(zip(gates, texts).map { [$0.path, $1] })
+    let arguments = ["TERM=" + terminal, "python3", "-c", python, String(decoding: awaited, as: UTF8.self)] + command
+    return try await Program.run("/usr/bin/env", arguments).output
   }
 
   private func check(_ run: JSON?) throws {
