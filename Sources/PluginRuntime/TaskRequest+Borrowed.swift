@@ -6,6 +6,7 @@ extension TaskRequest {
   init(borrowed pointer: UnsafePointer<taskhost_request>?) throws(CallFailure) {
     let raw = try Borrowed.structure(pointer, named: "request", empty: taskhost_request(), first: taskhost_request.firstSize)
     guard raw.reserved == 0 else { throw CallFailure(.invalid, "reserved is \(raw.reserved); it must be 0") }
+    guard raw.reserved2 == 0 else { throw CallFailure(.invalid, "reserved2 is \(raw.reserved2); it must be 0") }
     if let (_, sentence) = RequestField.misfit(among: raw.given, name: \.rawValue) { throw CallFailure(.invalid, sentence) }
     let payloadBytes = Int(clamping: raw.payload_length)
     do { try RequestField.payload.check(payloadBytes: payloadBytes) } catch { throw CallFailure(error) }
@@ -33,6 +34,8 @@ extension TaskRequest {
     }
     jitter = .milliseconds(raw.jitter_ms)
     if raw.delay_ms > 0 { delay = .milliseconds(raw.delay_ms) }
+    guard raw.wake <= 1 else { throw CallFailure(.invalid, "wake is \(raw.wake), neither 0 nor 1") }
+    gates.wakes = raw.wake == 1
     try readGates(raw)
     do { try check() } catch { throw CallFailure(error) }
   }

@@ -46,7 +46,11 @@ struct HostParts: Sendable {
     }
     rules = SubmissionRules(
       others: configuration.maySubmit(),
-      mayRead: { path, own in own.contains { !entitledPaths($0).entitlement(to: path).isEmpty } })
+      mayRead: { path, own in own.contains { !entitledPaths($0).entitlement(to: path).isEmpty } },
+      mayWake: {
+        let settings = configuration.plugin($0.rawValue)
+        return settings.mayWake || settings.isolation == .thread
+      })
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
       throw HostFailure(.configuration, "\(error)")
     }

@@ -147,6 +147,7 @@ final class PluginServices: WorkerServices {
       completion(.done)
     case .transferFolder: completion(.text(try transferPermission(own, run.identifier).folder))
     case .submitTransfer(_, let request):
+      try submissionRules.checkWake(of: request, own: own)
       let order = try transferPermission(own, run.identifier).order(request)
       scheduler.submit(order, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
         completion(CallAnswer(result.map { .submission($0) }))

@@ -35,6 +35,7 @@ extension TaskRequest: WireValue {
     writer.write(jitter)
     writer.optional(repetition)
     writer.optional(event)
+    writer.flag(gates.wakes)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -74,6 +75,7 @@ extension TaskRequest: WireValue {
     jitter = try reader.read(Duration.self, "jitter")
     repetition = try reader.optional(RepeatRule.self, "repetition")
     event = try reader.optional(EventTrigger.self, "event")
+    gates.wakes = try reader.flag("whether it wakes the machine")
   }
 
   /// In the order of their names, each once: a request has one encoding.

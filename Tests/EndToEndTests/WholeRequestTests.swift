@@ -17,8 +17,8 @@ struct WholeRequestTests {
   }
 
   /// Runs the handler, which submits, and returns the lines of its output: ids or refusals.
-  private func submissions(_ host: HostProcess, _ what: String) async throws -> [String] {
-    let run = try await host.run(what, identifier: "test.whole")
+  private func submissions(_ host: HostProcess, _ what: String, _ identifier: String = "test.whole") async throws -> [String] {
+    let run = try await host.run(what, identifier: identifier)
     let output = try #require(run["run"]?["output_base64"]?.string.flatMap { Data(base64Encoded: $0) }, "\(run)")
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
@@ -159,6 +159,39 @@ struct WholeRequestTests {
     try await with(.thread) { host in
       let waiting = try #require(try await submissions(host, "watch /etc/hostname").first)
       #expect(try await host.json("tasks", "show", waiting)["watch"]?.string == "/etc/hostname")
+    }
+  }
+
+  @Test("a plugin wakes the machine only where its configuration says so")
+  func waking() async throws {
+    try await HostProcess.prepare { host in
+      for name in ["plain", "waker"] { try await host.add("\(name).so", "whole", ["-DIDENTIFIER=\"test.\(name)\""]) }
+      for name in ["greedy", "eager"] {
+        try await host.add("\(name).so", "whole", ["-DIDENTIFIER=\"test.\(name)\"", "-DLAUNCH_WAKE"])
+      }
+      let permitted = ["waker", "eager"].map { "[plugin.\"test.\($0)\"]\nmay_wake = true\n" }
+      try host.configure(permitted.joined() + "[plugin.\"test.plain\"]\nmay_submit = [\"test.waker\"]\n")
+      try await host.start()
+      let refusal = "wake: test.plain may not wake the machine: set may_wake = true in its table"
+      for order in ["wake", "rewake", "wake test.waker"] {
+        #expect(try await submissions(host, order, "test.plain").last == "-4 \(refusal)", "\(order)")
+      }
+      let greedy = try await host.plugin("greedy.so")["reason"]?["message"]?.string
+      #expect(greedy?.contains("wake: test.greedy may not wake the machine: set may_wake = true in its table") == true, "\(greedy ?? "")")
+      #expect(try await host.plugin("eager.so")["state"]?.string != "refused")
+      for order in ["wake", "rewake"] {
+        let waiting = try #require(try await submissions(host, order, "test.waker").last)
+        #expect(try await host.json("tasks", "show", waiting)["wake"]?.bool == true, "\(order)")
+      }
+      #expect(try await host.json("tasks", "list", "--identifier", "test.eager")["requests"]?.array.first?["wake"]?.bool == true)
+    }
+  }
+
+  @Test("a plugin in a thread of the host may wake the machine")
+  func wakingByThread() async throws {
+    try await with(.thread) { host in
+      let waiting = try #require(try await submissions(host, "wake").first)
+      #expect(try await host.json("tasks", "show", waiting)["wake"]?.bool == true)
     }
   }
 

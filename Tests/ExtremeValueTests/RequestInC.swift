@@ -52,6 +52,7 @@ final class RequestInC {
     raw.delay_ms = milliseconds(request.delay)
     raw.flex_ms = milliseconds(request.gates.flex)
     raw.jitter_ms = milliseconds(request.jitter)
+    raw.wake = request.gates.wakes ? 1 : 0
     raw.event = request.event?.path == nil ? text(request.event?.name) : nil
     raw.watch = text(request.event?.path)
     raw.debounce_ms = milliseconds(request.event?.debounce)

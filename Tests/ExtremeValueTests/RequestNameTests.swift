@@ -7,10 +7,10 @@ import Testing
 @Suite("Names of a request's fields") struct RequestNameTests {
   @Test("taskhost.h has them as JSON has them")
   func header() {
-    let layout: Set = ["struct_size", "payload_length", "reserved", "after_count", "tags_count", "resources_count"]
+    let layout: Set = ["struct_size", "payload_length", "reserved", "reserved2", "after_count", "tags_count", "resources_count"]
     let members = Mirror(reflecting: taskhost_request()).children.compactMap(\.label).filter { !layout.contains($0) }
     // A plugin gives bytes and times in one way each, and does not wake the machine.
-    let other: Set<RequestField> = [.payloadBase64, .earliestBegin, .deadline, .wake]
+    let other: Set<RequestField> = [.payloadBase64, .earliestBegin, .deadline]
     #expect(Set(members) == Set(RequestField.allCases.filter { !other.contains($0) }.map(\.rawValue)))
   }
 
@@ -28,7 +28,7 @@ import Testing
     let members = Mirror(reflecting: TaskHostSDK.TaskRequest(identifier: "a")).children.compactMap(\.label)
     let names = members.map { $0.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
     // In Swift, a type has the unit, and an enumeration has the fields of a repetition.
-    let other: Set<RequestField> = [.payloadBase64, .earliestBeginUnix, .deadlineUnix, .wake]
+    let other: Set<RequestField> = [.payloadBase64, .earliestBeginUnix, .deadlineUnix]
     let repetition: Set<RequestField> = [
       .every, .cron, .everyEvent, .timeZone, .daylightGap, .daylightRepeat, .missed, .missedLimit, .missedSpread,
     ]

@@ -13,6 +13,7 @@ import Testing
       "@daily", timeZone: "UTC", daylight: .init(gap: .skip, repeated: .both), missed: .all(limit: 3, spread: .seconds(1)))
     request.flex = .seconds(2)
     request.jitter = .seconds(7)
+    request.wake = true
     request.event = "e"
     request.debounce = .seconds(3)
     request.after = [.init("1"), .init("2", onFailure: .ignore)]
@@ -34,6 +35,7 @@ import Testing
       let raw = pointer.pointee
       #expect(raw.struct_size == MemoryLayout<taskhost_request>.size)
       #expect(raw.delay_ms == 2 && raw.deadline_unix_ms == 1_700_000_000_000 && raw.flex_ms == 2000 && raw.jitter_ms == 7000)
+      #expect(raw.wake == 1 && raw.reserved2 == 0)
       #expect(String(cString: raw.cron) == "@daily" && String(cString: raw.time_zone) == "UTC")
       #expect(Int(raw.daylight_gap) == TASKHOST_GAP_SKIP && Int(raw.daylight_repeat) == TASKHOST_REPEAT_BOTH)
       #expect(Int(raw.missed) == TASKHOST_MISSED_ALL && raw.missed_limit == 3 && raw.missed_spread_ms == 1000)

@@ -18,6 +18,7 @@ struct RequestInfoTests {
       missed: .all(limit: 3, spread: .seconds(5)))
     request.flex = .seconds(60)
     request.jitter = .seconds(50)
+    request.wake = true
     request.priority = -4
     request.retry = TaskRequest.Retry(attempts: 3, backoff: .linear, initial: .seconds(2), maximum: .seconds(4))
     request.onLostCondition = .finish
@@ -28,9 +29,34 @@ struct RequestInfoTests {
     return request
   }
 
+  /// Plugins may wake the machine.
+  private static var waking: TestHostOptions {
+    var options = TestHostOptions()
+    options.mayWake = true
+    return options
+  }
+
+  @Test("do not wake the machine without the operator's permission")
+  func mayNotWake() async throws {
+    let host = try TestHost.with { task in
+      var request = TaskRequest(identifier: task.identifier)
+      let id = try task.submit(request).requestID
+      request.wake = true
+      for refused in [
+        #expect(throws: TaskHostError.self) { try task.submit(request) },
+        #expect(throws: TaskHostError.self) { try task.update(id, with: request) },
+      ] {
+        #expect(refused?.code == .notPermitted && refused?.message.contains("set may_wake = true") == true)
+      }
+      #expect(try task.request(id).request.wake == false)
+      return .success
+    }
+    #expect(try await host.run().result == .success)
+  }
+
   @Test("show every field as it was submitted")
   func fields() async throws {
-    let host = try TestHost.with { task in
+    let host = try TestHost.with(options: Self.waking) { task in
       let submitted = Self.whole(task.identifier)
       let id = try task.submit(submitted).requestID
       let info = try task.request(id)
@@ -58,7 +84,7 @@ struct RequestInfoTests {
 
   @Test("are changed: what is left out is as if it had never been said, and keys stay")
   func update() async throws {
-    let host = try TestHost.with { task in
+    let host = try TestHost.with(options: Self.waking) { task in
       let id = try task.submit(Self.whole(task.identifier)).requestID
       var fields = try task.request(id).request
       fields.priority = 7

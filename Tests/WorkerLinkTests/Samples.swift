@@ -43,6 +43,7 @@ enum Samples {
       flex: Limits.longestDuration)
     request.onLostCondition = .finish
     request.jitter = .seconds(7)
+    request.gates.wakes = true
     request.traceparent = trace
     return request
   }()

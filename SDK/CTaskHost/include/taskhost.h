@@ -99,7 +99,7 @@ enum {
   TASKHOST_EINVAL = -1,       /* an argument is malformed: NULL, out of range, a bad struct_size, unknown bits */
   TASKHOST_ELAUNCHED = -2,    /* launch is over: nothing can be registered any more, from any thread */
   TASKHOST_EEXISTS = -3,      /* the identifier belongs to another plugin, or already has a handler */
-  TASKHOST_ENOTPERMITTED = -4, /* not in permitted_identifiers, may_submit or may_notify */
+  TASKHOST_ENOTPERMITTED = -4, /* not in permitted_identifiers, may_submit or may_notify, or not entitled */
   TASKHOST_ESTALE = -5,       /* the run is over, or never was */
   TASKHOST_EEXPIRED = -6,     /* the run has expired */
   TASKHOST_ETOOBIG = -7,      /* over a limit in bytes; with a length argument: *length is what it needs */
@@ -353,6 +353,12 @@ typedef struct taskhost_request {
   /* ---- so that not all hosts start at once ---- */
 
   uint64_t jitter_ms; /* starts later than each of its times by a share of this, which is fixed for the request on its host */
+
+  /* ---- whether the machine is woken for it ---- */
+
+  uint32_t wake;     /* 1: wakes a sleeping machine when it is due, where the host may and the machine can; else it runs once the
+                      * machine is awake. ENOTPERMITTED without `may_wake` in the plugin's table (isolation = "thread" needs none) */
+  uint32_t reserved2; /* 0 */
 } taskhost_request;
 
 /* What submit returns. Set struct_size before the call. */
@@ -862,7 +868,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhos
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_retry) == 32, "taskhost_retry has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_predecessor) == 16, "taskhost_predecessor has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_resource) == 16, "taskhost_resource has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 256, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 264, "taskhost_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, deadline_unix_ms) == 56, "version 1 of taskhost_request");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");
@@ -874,6 +880,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, unique_window_ms) == 224, "tas
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, traceparent) == 232, "taskhost_request.traceparent");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, watch) == 240, "taskhost_request.watch");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, jitter_ms) == 248, "taskhost_request.jitter_ms");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, wake) == 256, "taskhost_request.wake");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_submission) == 56, "taskhost_submission has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_submission, request_id) == 16, "taskhost_submission.request_id");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_api.register_handler");

@@ -49,6 +49,7 @@ final class CRequest {
     value.delay_ms = request.delay?.millisecondsRoundedUp ?? 0
     value.flex_ms = request.flex.millisecondsRoundedUp
     value.jitter_ms = request.jitter.millisecondsRoundedUp
+    value.wake = request.wake ? 1 : 0
     value.event = try text(request.event, "the request's event")
     value.watch = try text(request.watch, "the request's watch")
     value.debounce_ms = request.debounce.millisecondsRoundedUp

@@ -9,7 +9,7 @@ private struct HostRequest: Decodable {
   let due_unix_ms: Int64?, submitted_unix_ms: Int64, started_unix_ms: Int64?, ended_unix_ms: Int64?
   let blocked_by: String?, last_outcome: RunInfo.Outcome?, last_message: String?, watch: String?
   let priority: Int?, conditions: [String]?, on_lost_condition: String?, window: String?, concurrency_key: String?
-  let resources: [String: Int]?, flex_ms: Int64?, jitter_ms: Int64?, tags: [String]?
+  let resources: [String: Int]?, flex_ms: Int64?, jitter_ms: Int64?, wake: Bool?, tags: [String]?
   let unique_key: String?, on_conflict: String?, unique_window_ms: Int64?, idempotency_key: String?
   let earliest_begin_unix_ms: Int64?, deadline_unix_ms: Int64?, event: String?, debounce_ms: Int64?
   let every_ms: Int64?, cron: String?, time_zone: String?, daylight_gap: String?, daylight_repeat: String?, every_event: Bool?
@@ -121,6 +121,7 @@ extension TaskRequest {
     repetition = Repetition(read)
     flex = .milliseconds(read.flex_ms ?? 0)
     jitter = .milliseconds(read.jitter_ms ?? 0)
+    wake = read.wake ?? false
     event = read.event
     watch = read.watch
     debounce = .milliseconds(read.debounce_ms ?? 0)

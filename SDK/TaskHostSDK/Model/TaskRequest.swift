@@ -52,6 +52,10 @@ public struct TaskRequest: Sendable {
   /// hosts, so that not all of them start at once.
   public var jitter = Duration.zero
 
+  /// Whether a sleeping machine is woken when the request is due, where the host may and the machine can; else it runs once the machine is
+  /// awake. The operator allows it with `may_wake = true` in the plugin's table.
+  public var wake = false
+
   /// The event that the request waits for; `nil`: none. Events are the whole host's: anyone who may notify the event wakes the request,
   /// and a payload that comes with the event replaces its own in that run.
   public var event: String?

@@ -115,6 +115,7 @@ extension HostCore: RunServices {
     try serve(.submit, run) { (state) throws(CallFailure) in
       try checkLive(request, state, run)
       try checkMaySubmit(state.plugin.identifiers, run.identifier, to: fields.identifier)
+      try rules(of: run.identifier).checkFields(of: fields, own: state.plugin.identifiers)
       return try changing { () throws(RequestRefusal) in try scheduler.update(request, with: fields, from: run) }
     }
   }

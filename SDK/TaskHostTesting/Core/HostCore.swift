@@ -117,7 +117,10 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   }
 
   /// What a plugin may submit, asking from a run of one of its identifiers. A test host confines no plugin: it may watch every file.
-  func rules(of asking: TaskIdentifier) -> SubmissionRules { SubmissionRules(others: [asking: others], mayRead: { _, _ in true }) }
+  func rules(of asking: TaskIdentifier) -> SubmissionRules {
+    let mayWake = options.mayWake
+    return SubmissionRules(others: [asking: others], mayRead: { _, _ in true }, mayWake: { _ in mayWake })
+  }
 
   /// Throws unless a plugin may submit to the identifier. `own` are the plugin's identifiers, `asking` the one that submits.
   func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {

@@ -14,6 +14,7 @@ extension SubmittedRequest {
     repetition = request.repetition?.shown
     flex = request.gates.flex
     jitter = request.jitter
+    wake = request.gates.wakes
     event = request.event?.path == nil ? request.event?.name : nil
     watch = request.event?.path
     debounce = request.event?.debounce ?? .zero

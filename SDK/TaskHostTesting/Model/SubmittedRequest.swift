@@ -24,6 +24,8 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   public let flex: Duration
   /// How much later than its times it may start, by a fixed share.
   public let jitter: Duration
+  /// Whether it wakes a sleeping machine when it is due.
+  public let wake: Bool
   /// The event that the request waits for; `nil`: none.
   public let event: String?
   /// The file that the request waits for a change of; `nil`: none. In a test, ``TestHost/changed(_:)`` stands for a change.
@@ -70,6 +72,7 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
     if let event { text += ", on event \"\(event)\"" }
     if let watch { text += ", on changes of \(watch)" }
     if !after.isEmpty { text += ", after \(after.map(\.requestID).joined(separator: ", "))" }
+    if wake { text += ", wakes the machine" }
     if priority != 0 { text += ", priority \(priority)" }
     if !tags.isEmpty { text += ", tags \(tags.joined(separator: ", "))" }
     return text

@@ -19,6 +19,8 @@ public struct TestHostOptions: Sendable {
   /// Whether plugins may have files transferred: nothing is, until the test says so, see
   /// ``TestHost/completeTransfer(_:contents:failing:)``. Default: false.
   public var mayTransfer = false
+  /// Whether requests of the plugins may wake the machine, as `may_wake` in the configuration allows it. Default: no.
+  public var mayWake = false
   /// Identifiers that plugins may register; a final `*` is a wildcard. Default `nil`: any.
   public var permittedIdentifiers: [String]?
   /// The number of attempts of a request. Default: 5.

@@ -6,7 +6,9 @@ import TaskModel
 
 extension CommandConfiguration {
   /// Keys of a plugin that a command has in another form, or not at all.
-  private static let otherwise: Set<String> = ["file", "isolation", "environment", "settings", "may_submit", "may_notify", "may_transfer"]
+  private static let otherwise: Set<String> = [
+    "file", "isolation", "environment", "settings", "may_submit", "may_notify", "may_transfer", "may_wake",
+  ]
 
   static var fields: [TOMLField<Self>] {
     [

@@ -15,6 +15,7 @@ extension PluginConfiguration {
       TOMLField("may_submit", \.maySubmit, .list(.pattern)),
       TOMLField("may_notify", \.mayNotify, .list(.event)),
       TOMLField("may_transfer", \.mayTransfer, .bool),
+      TOMLField("may_wake", \.mayWake, .bool),
       TOMLField("environment", \.environment, .list(.variableName)),
       TOMLField("limits", \.limits, table: Limits.fields),
       TOMLField("entitlements", \.entitlements, table: Entitlements.fields),

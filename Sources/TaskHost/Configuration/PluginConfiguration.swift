@@ -57,6 +57,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `may_transfer`: whether its runs may have files transferred by the plugin that comes with the host.
   public var mayTransfer = false
 
+  /// `may_wake`: whether the requests that its code submits may wake the machine. A plugin in a thread of the host may without it.
+  public var mayWake = false
+
   /// `environment`: names of the host's environment variables that its worker gets.
   public var environment: [String] = []
 

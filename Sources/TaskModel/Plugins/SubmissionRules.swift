@@ -1,16 +1,22 @@
-/// The requests that a plugin may submit: to its own identifiers and those of `may_submit` in its configuration, and waiting for files that
-/// it may read.
+/// The requests that a plugin may submit: to its own identifiers and those of `may_submit` in its configuration, waiting for files that it
+/// may read, and waking the machine if it has `may_wake`.
 public struct SubmissionRules: Sendable {
   let others: [TaskIdentifier: [IdentifierPattern]]
   let mayRead: @Sendable (String, [TaskIdentifier]) -> Bool
+  let mayWake: @Sendable (TaskIdentifier) -> Bool
 
   /// - Parameters:
   ///   - others: The identifiers that each plugin may submit to besides its own.
   ///   - mayRead: Whether the plugin with these identifiers may read the file or directory at an absolute path, which need not exist. May
   ///     block.
-  public init(others: [TaskIdentifier: [IdentifierPattern]], mayRead: @escaping @Sendable (String, [TaskIdentifier]) -> Bool) {
+  ///   - mayWake: Whether the plugin with this identifier may wake the machine.
+  public init(
+    others: [TaskIdentifier: [IdentifierPattern]], mayRead: @escaping @Sendable (String, [TaskIdentifier]) -> Bool,
+    mayWake: @escaping @Sendable (TaskIdentifier) -> Bool
+  ) {
     self.others = others
     self.mayRead = mayRead
+    self.mayWake = mayWake
   }
 
   /// Throws `notPermitted` unless the plugin may submit to the identifier.
@@ -52,12 +58,23 @@ public struct SubmissionRules: Sendable {
     }
   }
 
-  /// Throws `invalid` for tags of the host, and `notPermitted` if the request waits for a file that the plugin may not read: when a file
-  /// changes tells something of it.
+  /// Throws `notPermitted` if the request wakes the machine and the plugin may not: it costs the battery of a laptop that its owner has
+  /// closed.
+  ///
+  /// - Parameter own: The identifiers of the plugin.
+  public func checkWake(of request: TaskRequest, own: [TaskIdentifier]) throws(CallFailure) {
+    guard request.gates.wakes, let identifier = own.first, !own.contains(where: mayWake) else { return }
+    throw CallFailure(
+      .notPermitted, "\(RequestField.wake.rawValue): \(identifier) may not wake the machine: set may_wake = true in its table")
+  }
+
+  /// Throws `invalid` for tags of the host, and `notPermitted` if the request wakes the machine and the plugin may not, or waits for a file
+  /// that the plugin may not read: when a file changes tells something of it.
   ///
   /// - Parameter own: The identifiers of the plugin.
   public func checkFields(of request: TaskRequest, own: [TaskIdentifier]) throws(CallFailure) {
     try Self.checkTags(of: request)
+    try checkWake(of: request, own: own)
     guard let path = request.event?.path, !mayRead(path, own) else { return }
     throw CallFailure(
       .notPermitted,

@@ -65,7 +65,7 @@ static void __attribute__((unused)) kills(void) {
 
 /* The version byte of the worker's link (LinkFormat.version). */
 #ifndef LINK_VERSION
-#define LINK_VERSION 10
+#define LINK_VERSION 11
 #endif
 
 static size_t __attribute__((unused)) put(uint8_t *bytes, size_t at, const void *value, size_t size) {
@@ -104,7 +104,7 @@ static void __attribute__((unused)) forges(void) {
   end = put(bytes, end, &none, 1);                                       /* on conflict */
   for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* deadline, delay */
   for (int count = 0; count < 2; count++) end = put(bytes, end, &zero, 8); /* flex, jitter */
-  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* repetition, event */
+  for (int count = 0; count < 3; count++) end = put(bytes, end, &no, 1); /* repetition, event, wake */
   end = put(bytes, end, &zero, 8);                                       /* priority */
   for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* retry, loss policy */
   for (int count = 0; count < 3; count++) end = put(bytes, end, &nothing, 4); /* predecessors, tags, resources */

@@ -84,6 +84,9 @@ static taskhost_result requests(taskhost_task task) {
   CHECK(REFUSED(TASKHOST_EINVAL, bad.on_lost_condition = 3));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.every_event = 1));
   CHECK(REFUSED(TASKHOST_EINVAL, (bad.event = "e", bad.every_event = 2)));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.wake = 2));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.wake = UINT32_MAX));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.reserved2 = 1));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.debounce_ms = 1));
   CHECK(REFUSED(TASKHOST_EINVAL, (bad.every_ms = 900000, bad.cron = "@daily")));
   CHECK(REFUSED(TASKHOST_EINVAL, (bad.delay_ms = 1, bad.earliest_begin_unix_ms = TASKHOST_BEGIN_PACED)));

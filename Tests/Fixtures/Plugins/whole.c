@@ -65,6 +65,13 @@ static taskhost_request awaiting(const char *event, uint32_t every) {
   return request;
 }
 
+static taskhost_request waking(void) {
+  taskhost_request request = work("{\"do\":\"work\"}");
+  request.delay_ms = 3600000;
+  request.wake = 1;
+  return request;
+}
+
 static char answer[1024];
 
 static taskhost_status submit(taskhost_task task, taskhost_request request, char *id) {
@@ -75,6 +82,15 @@ static taskhost_status submit(taskhost_task task, taskhost_request request, char
   else snprintf(answer + used, sizeof answer - used, "%d %s\n", status, host->last_error());
   if (id) memcpy(id, submission.request_id, sizeof submission.request_id);
   return status;
+}
+
+/* Lets a request wake the machine by an update. */
+static void rewake(taskhost_task task, const char *id) {
+  const taskhost_requests_2 *requests = host->extension(TASKHOST_EXTENSION_REQUESTS_2);
+  taskhost_request request = waking();
+  taskhost_status status = requests->update(task, id, &request, NULL);
+  size_t used = strlen(answer);
+  if (status != TASKHOST_OK) snprintf(answer + used, sizeof answer - used, "%d %s\n", status, host->last_error());
 }
 
 static taskhost_result handle(taskhost_task task, void *context) {
@@ -125,6 +141,16 @@ static taskhost_result handle(taskhost_task task, void *context) {
     request.watch = path;
     request.debounce_ms = 10;
     submit(task, request, NULL);
+  } else if (IS("wake") || IS("wake test.waker")) {
+    request = waking();
+    if (IS("wake test.waker")) request.identifier = "test.waker";
+    submit(task, request, NULL);
+  } else if (IS("rewake")) {
+    char id[40];
+    request = waking();
+    request.wake = 0;
+    submit(task, request, id);
+    rewake(task, id);
   } else if (IS("after ")) {
     char named[64];
     if (sscanf(payload, "\"after %63[0-9a-f-]", named) != 1) return TASKHOST_FAILURE;
@@ -159,6 +185,10 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, 
   if (status == TASKHOST_OK) status = api->launch_submit(launch, &request);
   request = daily();
   if (status == TASKHOST_OK) status = api->launch_submit(launch, &request);
+#endif
+#ifdef LAUNCH_WAKE
+  taskhost_request wakes = waking();
+  if (status == TASKHOST_OK) status = api->launch_submit(launch, &wakes);
 #endif
 #ifdef LAUNCH_AFTER
   taskhost_predecessor after = {.request = LAUNCH_AFTER};

@@ -34,6 +34,7 @@ extension ConfigurationKeyTests {
     "plugin.*.max_concurrent_runs": .endToEnd("FaultyLaunchTests", "plugins list shows what was registered, with the operator's limits"),
     "plugin.*.may_submit": .endToEnd("PluginRequestTests", "70: a plugin submits to others only where its configuration says so"),
     "plugin.*.may_transfer": .endToEnd("PluginTransferTests", "a plugin reaches nothing through transfers that it could not reach itself"),
+    "plugin.*.may_wake": .endToEnd("WholeRequestTests", "a plugin wakes the machine only where its configuration says so"),
     "plugin.*.may_notify": .endToEnd("PluginEventTests", "a plugin raises others' events only where its configuration says so"),
     "plugin.*.settings": .endToEnd("FaultyLaunchTests", "a plugin gets its settings while it launches"),
     "plugin.*.limits.memory": .endToEnd("FaultResourceTests", "60: memory ends at the limit, and the run can still say so"),
