@@ -2,18 +2,22 @@ import TaskModel
 
 /// Does jobs one by one, on a thread that exists only while there are any.
 ///
-/// For work that plugins can ask for as often as they like: few jobs may wait, no owner may use all places, and the thread rests after a job
-/// for as long as the job says.
+/// For work that plugins can ask for as often as they like: few jobs may wait, no owner may use all places, owners take turns, and the
+/// thread rests after a job for as long as the job says.
 public final class JobDesk<Owner: Hashable & Sendable>: Sendable {
   private struct Job {
-    let owner: Owner
     let work: @Sendable () -> Duration
     let failed: @Sendable (HostThread.Failure) -> Void
   }
 
   private struct State {
-    var waiting: [Job] = []
+    /// The jobs of each owner in the order in which they came; never empty.
+    var waiting: [Owner: [Job]] = [:]
+    /// The owners with jobs, the one whose turn is next first.
+    var turns: [Owner] = []
     var isServing = false
+
+    var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
   }
 
   private let name: String
@@ -43,8 +47,10 @@ public final class JobDesk<Owner: Hashable & Sendable>: Sendable {
     from owner: Owner, work: @escaping @Sendable () -> Duration, failed: @escaping @Sendable (HostThread.Failure) -> Void
   ) -> Bool {
     let (isTaken, starts) = state.withLock { state in
-      guard state.waiting.count < mostWaiting, state.waiting.count(where: { $0.owner == owner }) < mostOfOne else { return (false, false) }
-      state.waiting.append(Job(owner: owner, work: work, failed: failed))
+      let own = state.waiting[owner] ?? []
+      guard state.count < mostWaiting, own.count < mostOfOne else { return (false, false) }
+      if own.isEmpty { state.turns.append(owner) }
+      state.waiting[owner] = own + [Job(work: work, failed: failed)]
       defer { state.isServing = true }
       return (true, !state.isServing)
     }
@@ -52,7 +58,7 @@ public final class JobDesk<Owner: Hashable & Sendable>: Sendable {
     do throws(HostThread.Failure) { try HostThread.start(name) { [self] in serve() } } catch {
       let left = state.withLock { state in
         defer { state = State() }
-        return state.waiting
+        return state.turns.flatMap { state.waiting[$0] ?? [] }
       }
       for job in left { job.failed(error) }
     }
@@ -66,10 +72,20 @@ public final class JobDesk<Owner: Hashable & Sendable>: Sendable {
     }
   }
 
+  /// One job of the owner whose turn it is; it goes to the end of the line with the rest of its jobs.
   private func next() -> Job? {
     state.withLock { state in
-      state.isServing = !state.waiting.isEmpty
-      return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+      state.isServing = !state.turns.isEmpty
+      guard !state.turns.isEmpty else { return nil }
+      let owner = state.turns.removeFirst()
+      var own = state.waiting.removeValue(forKey: owner) ?? []
+      guard !own.isEmpty else { return nil }
+      let job = own.removeFirst()
+      if !own.isEmpty {
+        state.waiting[owner] = own
+        state.turns.append(owner)
+      }
+      return job
     }
   }
 }

@@ -15,7 +15,7 @@ public final class OpenFileDesk: Sendable {
   /// Takes a question and returns at once. `completion` runs on another thread, or on this one with `limit` or `unavailable`.
   ///
   /// - Parameters:
-  ///   - asker: The asking identifier; no identifier may use all places.
+  ///   - asker: The first identifier of the asking plugin: plugins take turns, and none may use all places.
   ///   - directory: An absolute path; the caller has checked that `asker` may use it.
   public func ask(
     _ files: [FileQuestion], in directory: String, by asker: TaskIdentifier,

@@ -48,9 +48,11 @@ public struct PluginAnswers: Sendable {
     case .runs(let asked, let after):
       try rules.check(asked, from: identifier, own: own)
       var query = RunQuery()
-      (query.identifier, query.after, query.limit) = (asked, after, AnswerPage.countLimit)
-      let runs = try reading { () throws(StoreError) in try store.runs(query) }
-      return try Self.page(of: runs, id: \.id) { (run) throws(CallFailure) in
+      query.identifier = asked
+      return try Self.page(after: after, id: \.id) { (after, limit) throws(CallFailure) in
+        (query.after, query.limit) = (after, limit)
+        return try reading { () throws(StoreError) in try store.runs(query) }
+      } complete: { (run) throws(CallFailure) in
         run
       } write: {
         $0.run($1)
@@ -75,16 +77,17 @@ public struct PluginAnswers: Sendable {
   }
 
   private func transfers(after: RequestID?, own: [TaskIdentifier]) throws(CallFailure) -> AnswerPage {
-    var records: [RequestRecord] = []
-    for identifier in own {
-      var query = RequestQuery()
-      (query.identifier, query.after, query.limit) = (.transfers, after, AnswerPage.countLimit)
-      query.tag = TransferPermission.tag(of: identifier)
-      query.states = RequestState.allCases.filter { !$0.isFinal }
-      records += try reading { () throws(StoreError) in try store.requests(query) }
-    }
-    let newest = Array(records.sorted { $0.id > $1.id }.prefix(AnswerPage.countLimit))
-    return try Self.page(of: newest, id: \.id) { (record) throws(CallFailure) in
+    try Self.page(after: after, id: \.id) { (after, limit) throws(CallFailure) in
+      var records: [RequestRecord] = []
+      for identifier in own {
+        var query = RequestQuery()
+        (query.identifier, query.after, query.limit) = (.transfers, after, limit)
+        query.tag = TransferPermission.tag(of: identifier)
+        query.states = RequestState.allCases.filter { !$0.isFinal }
+        records += try reading { () throws(StoreError) in try store.requests(query) }
+      }
+      return Array(records.sorted { $0.id > $1.id }.prefix(limit))
+    } complete: { (record) throws(CallFailure) in
       try reading { () throws(StoreError) in try store.request(record.id) } ?? record
     } write: { writer, record in
       writer.transfer((try? transferState(of: record)) ?? TransferState(record: record, run: nil), isWhole: true)
@@ -106,10 +109,12 @@ public struct PluginAnswers: Sendable {
   ) throws(CallFailure) -> AnswerPage {
     try rules.check(asked, from: identifier, own: own)
     var query = RequestQuery()
-    (query.identifier, query.after, query.limit) = (asked, after, AnswerPage.countLimit)
+    query.identifier = asked
     query.states = RequestState.allCases.filter { !$0.isFinal }
-    let records = try reading { () throws(StoreError) in try store.requests(query) }
-    return try Self.page(of: records, id: \.id) { (record) throws(CallFailure) in
+    return try Self.page(after: after, id: \.id) { (after, limit) throws(CallFailure) in
+      (query.after, query.limit) = (after, limit)
+      return try reading { () throws(StoreError) in try store.requests(query) }
+    } complete: { (record) throws(CallFailure) in
       guard own.contains(asked) else { return record }
       // A listing has no payloads.
       return try reading { () throws(StoreError) in try store.request(record.id) } ?? record
@@ -118,13 +123,10 @@ public struct PluginAnswers: Sendable {
     }
   }
 
-  /// A request on record. Throws `notFound` and `notPermitted`.
+  /// A request on record. Throws `notFound`, also for those of identifiers that the plugin may not submit to: ids can be guessed, and
+  /// nobody else's business is whether there is one.
   private func onRecord(_ id: RequestID, from identifier: TaskIdentifier, own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
-    guard let record = try reading({ () throws(StoreError) in try store.request(id) }) else {
-      throw CallFailure(.notFound, "there is no request \(id)")
-    }
-    try rules.check(record.request.identifier, from: identifier, own: own)
-    return record
+    try rules.visible(try reading { () throws(StoreError) in try store.request(id) }, id, to: identifier, own: own)
   }
 
   private func shown(_ record: RequestRecord, _ own: [TaskIdentifier]) -> RequestRecord {
@@ -136,23 +138,34 @@ public struct PluginAnswers: Sendable {
   // MARK: Pages
 
   /// - Parameters:
+  ///   - read: Reads at most so many elements after an id.
   ///   - complete: Reads what the listing lacks.
   ///   - write: Writes the members of one element.
   private static func page<Element, Kind>(
-    of elements: [Element], id: KeyPath<Element, RecordID<Kind>>, complete: (Element) throws(CallFailure) -> Element,
+    after: RecordID<Kind>?, id: KeyPath<Element, RecordID<Kind>>,
+    read: (RecordID<Kind>?, Int) throws(CallFailure) -> [Element], complete: (Element) throws(CallFailure) -> Element,
     write: (inout JSONWriter, Element) -> Void
   ) throws(CallFailure) -> AnswerPage {
     var page = AnswerPage()
     var bytes = 0
-    for element in elements {
-      let whole = try complete(element)
-      let text = try text { write(&$0, whole) }
-      page.texts.append(text)
-      bytes += text.count
-      page.next = element[keyPath: id].description
-      if bytes >= AnswerPage.fullBytes { return page }
+    var last = after
+    while page.texts.count < AnswerPage.countLimit {
+      let limit = min(AnswerPage.readCount, AnswerPage.countLimit - page.texts.count)
+      let elements = try read(last, limit)
+      for element in elements {
+        let whole = try complete(element)
+        let text = try text { write(&$0, whole) }
+        page.texts.append(text)
+        bytes += text.count
+        last = element[keyPath: id]
+        page.next = last?.description
+        if bytes >= AnswerPage.fullBytes { return page }
+      }
+      if elements.count < limit {
+        page.next = nil
+        return page
+      }
     }
-    if elements.count < AnswerPage.countLimit { page.next = nil }
     return page
   }
 

@@ -132,7 +132,7 @@ final class PluginServices: WorkerServices {
         throw CallFailure(
           .notPermitted, "\(directory.escapingControlCharacters) is not below a path of the plugin's entitlements: \(advice)")
       }
-      desk.ask(files, in: directory, by: run.identifier) { result in
+      desk.ask(files, in: directory, by: own.first ?? run.identifier) { result in
         switch result {
         case .success(let uses): completion(.bytes(uses.map(\.rawValue)))
         case .failure(let failure): completion(.failure(failure))
@@ -173,14 +173,10 @@ final class PluginServices: WorkerServices {
     }
   }
 
-  /// A live request that the run's plugin may cancel and change. Throws `notPermitted` for the request of a `schedule`.
+  /// A live request that the run's plugin may cancel and change. Throws `notFound`, and `notPermitted` for the request of a `schedule`.
   private func changeable(_ request: RequestID, for run: RunReference, _ own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
-    let record = try reading { () throws(StoreError) in try store.request(request) }
-    guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-    do throws(CallFailure) { try submissionRules.check(record.request.identifier, from: run.identifier, own: own) } catch {
-      // Whose it is is nobody else's business.
-      throw CallFailure(error.status, "\(record.id) is not a request of an identifier that \(run.identifier) may submit to")
-    }
+    let record = try submissionRules.visible(
+      try reading { () throws(StoreError) in try store.request(request) }, request, to: run.identifier, own: own, isLive: true)
     guard !record.request.isSchedule else {
       throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
     }
@@ -198,7 +194,7 @@ final class PluginServices: WorkerServices {
       }
       return conditions()
     }
-    let isTaken = questions.take(from: run.identifier) {
+    let isTaken = questions.take(from: own.first ?? run.identifier) {
       let began = SystemClock.now
       do throws(CallFailure) {
         completion(.page(try answers.answer(to: question, from: run.identifier, own: own)))

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -82,9 +83,17 @@ struct RequestQuestionTests {
       try host.configure("[plugin.\"test.other\"]\nmay_submit = [\"test.script\"]\nschedule = \"every 24h\"\n")
       try await host.start()
       let other = try await host.submit("result 0", ["--after", "1h"], identifier: "test.other")
-      let asked = ["show \(other)", "why \(other)", "live test.other", "history test.other 1", "last-success test.other"]
-      for step in asked + ["postpone \(other) 1000", "reprioritize \(other) 1"] {
+      for step in ["live test.other", "history test.other 1", "last-success test.other"] {
         #expect(try await output(host, step)["status"]?.integer == -4, "\(step)")
+      }
+      let unknown = String(other.dropLast(12)) + "000000000000"
+      for step in ["show ID", "why ID", "postpone ID 1000", "reprioritize ID 1"] {
+        let foreign = try await output(host, step.replacingOccurrences(of: "ID", with: other))
+        let missing = try await output(host, step.replacingOccurrences(of: "ID", with: unknown))
+        #expect(foreign["status"]?.integer == -8, "\(step): \(foreign)")
+        #expect(missing["status"]?.integer == -8, "\(step): \(missing)")
+        let sentence = try #require(foreign["error"]?.string)
+        #expect(sentence.contains(other) && sentence.replacingOccurrences(of: other, with: unknown) == missing["error"]?.string, "\(step)")
       }
       let id = try await host.submit("result 0", ["--after", "1h"])
       let shown = try await output(host, "show \(id);postpone \(id) 7200000", of: "test.other")

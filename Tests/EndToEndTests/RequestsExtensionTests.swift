@@ -169,7 +169,7 @@ struct RequestsExtensionTests {
       #expect(refused["has_sentence"]?.integer == 1)
       #expect(try await output(host, "cancel test.unknown")["cancel"]?.integer == -4)
       #expect(try await output(host, "cancel-all")["cancelled"]?.integer == 0)
-      #expect(try await output(host, "cancel-one \(other)")["cancel"]?.integer == -4)
+      #expect(try await output(host, "cancel-one \(other)")["cancel"]?.integer == -8)
       #expect(try await host.json("tasks", "show", other)["state"]?.string == "pending")
     }
   }

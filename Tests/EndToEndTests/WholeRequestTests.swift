@@ -120,9 +120,10 @@ struct WholeRequestTests {
     try await with(isolation) { host in
       let foreign = try await host.submit("result 0", ["--after", "1h"])
       let after = try await submissions(host, "after \(foreign)")
-      #expect(after.first?.hasPrefix("-4 after: test.whole may not wait for \(foreign)") == true, "\(after)")
-      let unknown = try await submissions(host, "after 01976c1e-0000-7000-8000-000000000000")
-      #expect(unknown.first?.hasPrefix("-1 there is no request") == true, "\(unknown)")
+      #expect(after.first?.hasPrefix("-1 after: there is no request \(foreign) of an identifier that test.whole may submit to") == true)
+      let missing = "01976c1e-0000-7000-8000-000000000000"
+      let unknown = try await submissions(host, "after \(missing)")
+      #expect(unknown == after.map { $0.replacingOccurrences(of: foreign, with: missing) }, "ids of others do not show: \(unknown)")
       let file = try await submissions(host, "file")
       #expect(file.first?.hasPrefix("-1 event: an event name must not begin with file:") == true, "\(file)")
       let old = try await submissions(host, "old")

@@ -60,6 +60,11 @@ import Testing
     #expect(try status("transfers.done", from: tokens) == .notPermitted)
     #expect(try status("taskhost.done", from: Self.named("org.taskhost")) == .notPermitted)
     #expect(try status("sync.done", from: Self.plugin) == .notPermitted)
+    for stranger in ["org.taskhost.foo", "org.taskhost.samples.hello-c", "org.taskhost.token-refresh.evil"] {
+      let name = stranger.dropFirst("org.taskhost.".count)
+      #expect(try status("\(name).done", from: Self.named(stranger)) == .notPermitted, "\(stranger)")
+      #expect(try status("\(stranger).done", from: Self.named(stranger)) == nil)
+    }
   }
 
   @Test(

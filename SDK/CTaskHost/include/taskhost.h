@@ -324,8 +324,8 @@ typedef struct taskhost_request {
   uint32_t on_lost_condition;        /* TASKHOST_LOST_CONDITION_ value */
   uint32_t after_count;              /* elements of after, at most 100 */
   const taskhost_predecessor *after; /* the requests that must end first. If the payloads are JSON, their outputs become a
-                                      * part of this one's. Not for a request that repeats. ENOTPERMITTED: one of an
-                                      * identifier that the plugin may not submit to */
+                                      * part of this one's. Not for a request that repeats. EINVAL: there is none of an
+                                      * identifier that the plugin may submit to */
   const char *const *tags;           /* for listing and cancelling; each 1-256 bytes */
   uint32_t tags_count;               /* elements of tags, at most 32 */
   uint32_t resources_count;          /* elements of resources, at most 16 */
@@ -532,7 +532,9 @@ typedef void (*taskhost_text_visitor)(const char *json, size_t length, void *con
 
 /* What a run can do beside org.taskhost.requests/1, which stays as it is. The objects have the members that the control socket gives
  * them (`taskhost tasks show ID --json`); members may be added. A plugin asks about its own identifiers and those of its may_submit;
- * others: ENOTPERMITTED. Of the latter, requests are shown without their payloads.
+ * others: ENOTPERMITTED. Of the latter, requests are shown without their payloads. The id of a request of any other identifier is
+ * answered as one that is not on record: ENOTFOUND.
+ * Each answer is read in parts of about 64 KiB, and plugins take turns for them: a long list delays its own plugin.
  * Every function can also return EINVAL, ESTALE and EUNAVAILABLE; those that visit ELIMIT (too many questions wait: ask again later)
  * and ETOOBIG (an object of more than 1 MiB). */
 typedef struct taskhost_requests_2 {
@@ -568,12 +570,12 @@ typedef struct taskhost_requests_2 {
   taskhost_status (*last_success)(taskhost_task task, const char *identifier, taskhost_text_visitor visit, void *context);
   /* Postpones a waiting request: it starts delay_ms from now at the earliest. It cannot start before its own time, and an occurrence
    * not after the next one. submission may be NULL; its disposition is TASKHOST_UPDATED. ENOTFOUND: no live request.
-   * ENOTPERMITTED: also the request of a `schedule`, which is the operator's. EINVAL: also one that runs, or waits for an event. */
+   * ENOTPERMITTED: the request of a `schedule`, which is the operator's. EINVAL: also one that runs, or waits for an event. */
   taskhost_status (*snooze)(
       taskhost_task task, const char *request_id, uint64_t delay_ms, taskhost_submission *submission);
   /* Replaces the fields of a live request with those of `request`, as a submission with its unique key and
    * TASKHOST_CONFLICT_UPDATE does: what `request` leaves out is as if it had been left out at first. The request keeps its
-   * identifier, its unique and idempotency keys and its predecessors; a run in progress goes on unchanged. Statuses as snooze and
+   * identifier, its unique and idempotency keys, its predecessors and its traceparent; a run in progress goes on unchanged. Statuses as snooze and
    * submit. Durable when it returns, like snooze. */
   taskhost_status (*update)(
       taskhost_task task, const char *request_id, const taskhost_request *request, taskhost_submission *submission);

@@ -122,8 +122,7 @@ extension HostCore: RunServices {
 
   private func checkLive(_ request: RequestID, _ state: RunState, _ run: RunReference) throws(CallFailure) {
     let record = try reading { () throws(StoreError) in try store.request(request) }
-    guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-    try checkMaySubmit(state.plugin.identifiers, run.identifier, to: record.request.identifier)
+    _ = try rules(of: run.identifier).visible(record, request, to: run.identifier, own: state.plugin.identifiers, isLive: true)
   }
 
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {

@@ -13,8 +13,11 @@ public struct AnswerPage: Sendable, Hashable {
 
   /// The maximum number of objects in a page.
   public static let countLimit = 100
-  /// The bytes of objects at which a page is full. The last object may exceed this.
-  public static let fullBytes = 256 << 10
+  /// The bytes of objects at which a page is full. The last object may exceed this. Few, because other plugins' questions are answered
+  /// between two pages, not within one.
+  public static let fullBytes = 64 << 10
+  /// How many records are read at once for a page: more than the page takes are read in vain.
+  public static let readCount = 10
   /// The maximum bytes of one object.
   public static let textLimit = 1 << 20
 }

@@ -2,9 +2,12 @@
 public struct EventRules: Sendable {
   let others: [TaskIdentifier: [EventPattern]]
 
-  /// The identifiers of the plugins that come with the host. Each may also raise events with the rest of its identifier as the first word:
-  /// `token-refresh.signed-in`.
-  private static let builtIn = "org.taskhost."
+  /// The plugins that come with the host, each with the first word of events that it may raise besides those named after it:
+  /// `token-refresh.signed-in`. A plugin that merely calls itself `org.taskhost.SOMETHING` gets none.
+  private static let builtIn = [
+    "org.taskhost.cleanup": "cleanup", "org.taskhost.token-refresh": "token-refresh",
+    TaskIdentifier.transfers.rawValue: "transfers",
+  ]
 
   /// - Parameter others: The events that each plugin may raise besides those named after it.
   public init(others: [TaskIdentifier: [EventPattern]]) { self.others = others }
@@ -30,6 +33,6 @@ public struct EventRules: Sendable {
   private static func owns(_ identifier: TaskIdentifier, _ event: String) -> Bool {
     let name = identifier.rawValue
     if event == name || event.hasPrefix(name + ".") { return true }
-    return name.hasPrefix(builtIn) && event.hasPrefix("\(name.dropFirst(builtIn.count)).")
+    return builtIn[name].map { event.hasPrefix($0 + ".") } ?? false
   }
 }

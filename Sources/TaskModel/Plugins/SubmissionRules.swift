@@ -30,10 +30,26 @@ public struct SubmissionRules: Sendable {
     }
   }
 
-  /// Throws `notPermitted` unless the plugin may submit the request. The outputs of its predecessors become a part of its payload, so each
-  /// of them is a request that the plugin may submit itself.
+  /// The record, if it is of an identifier that the plugin may submit to. Throws `notFound` otherwise, in the same words whether there is
+  /// such a request or not: ids can be guessed, and requests of others are not the plugin's business.
   ///
-  /// - Parameter owner: The identifier of a request on record; nil if it is on record no longer, which the scheduler refuses.
+  /// - Parameters:
+  ///   - record: What is on record under the id.
+  ///   - isLive: Whether a request that has ended does not count either.
+  public func visible(
+    _ record: RequestRecord?, _ id: RequestID, to plugin: TaskIdentifier, own: [TaskIdentifier], isLive: Bool = false
+  ) throws(CallFailure) -> RequestRecord {
+    if let record, !isLive || !record.state.isFinal, (try? check(record.request.identifier, from: plugin, own: own)) != nil {
+      return record
+    }
+    throw CallFailure(
+      .notFound, "there is no \(isLive ? "live " : "")request \(id) of an identifier that \(plugin) may submit to")
+  }
+
+  /// Throws `notPermitted` unless the plugin may submit the request. The outputs of its predecessors become a part of its payload, so each
+  /// of them is a request that the plugin may submit itself: any other is `invalid`, in the same words whether it is on record or not.
+  ///
+  /// - Parameter owner: The identifier of a request on record; nil if it is not on record.
   public func check(
     _ request: TaskRequest, from plugin: TaskIdentifier, own: [TaskIdentifier] = [],
     owner: (RequestID) throws(CallFailure) -> TaskIdentifier?
@@ -41,9 +57,12 @@ public struct SubmissionRules: Sendable {
     try check(request.identifier, from: plugin, own: own)
     try checkFields(of: request, own: [plugin] + own)
     for dependency in request.after {
-      guard case .request(let id) = dependency.predecessor, let identifier = try owner(id) else { continue }
-      do { try check(identifier, from: plugin, own: own) } catch {
-        throw CallFailure(.notPermitted, "\(RequestField.after.rawValue): \(plugin) may not wait for \(id): \(error.message)")
+      guard case .request(let id) = dependency.predecessor else { continue }
+      guard let identifier = try owner(id), (try? check(identifier, from: plugin, own: own)) != nil else {
+        throw CallFailure(
+          .invalid,
+          "\(RequestField.after.rawValue): there is no request \(id) of an identifier that \(plugin) may submit to: one that ended long ago "
+            + "may be on record no longer")
       }
     }
   }

@@ -128,8 +128,14 @@ static void gather_text(const char *json, size_t length, void *context) {
   self->texts_length += (size_t)sprintf(self->texts + self->texts_length, "%s%s", self->texts_length ? "," : "", json);
 }
 
-static void texts(run *self, taskhost_status status) {
+/* The status of a question or change, and the sentence of a refusal. */
+static void answered(run *self, taskhost_status status) {
   fact(self, "status", "%d", status);
+  if (status != TASKHOST_OK && !strpbrk(api->last_error(), "\"\\")) fact(self, "error", "\"%s\"", api->last_error());
+}
+
+static void texts(run *self, taskhost_status status) {
+  answered(self, status);
   int written = snprintf(self->facts + self->length, sizeof self->facts - self->length, ",\"texts\":[%s]", self->texts);
   if (written > 0 && self->length + (size_t)written < sizeof self->facts) self->length += (size_t)written;
 }
@@ -341,12 +347,12 @@ static void step(run *self, char *text) {
   else if (IS("conditions")) texts(self, requests->conditions(task, gather_text, self));
   else if (IS("postpone")) {
     taskhost_submission submission = {.struct_size = sizeof submission};
-    fact(self, "status", "%d", requests->snooze(task, first, (uint64_t)atoll(all_rest), &submission));
+    answered(self, requests->snooze(task, first, (uint64_t)atoll(all_rest), &submission));
     fact(self, "start", "%" PRId64, submission.next_start_unix_ms);
   }
   else if (IS("reprioritize")) {
     taskhost_request request = {.struct_size = sizeof request, .identifier = IDENTIFIER, .priority = atoi(all_rest)};
-    fact(self, "status", "%d", requests->update(task, first, &request, NULL));
+    answered(self, requests->update(task, first, &request, NULL));
   }
   else if (IS("late")) {
     taskhost_status here = 0, there = 0;
