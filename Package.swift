@@ -84,7 +84,7 @@ let package = Package(
       dependencies: [
         "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostProcesses", "HostThreads", "HostWatches",
         "OpenFiles", "PluginRuntime",
-        "PluginTrust", "RecordJSON", "StrictText", "SchedulingLimits", "TaskModel",
+        "PluginTrust", "RecordJSON", "StrictText", "SchedulingLimits", "TaskFilters", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging, tomlKit,
       ],
       swiftSettings: settings),
@@ -101,8 +101,8 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "HostThreads", "RecordJSON", "StrictText", "TaskModel", deque, logging, nioCore, nioHTTP1, nioPosix,
-        serviceLifecycle,
+        "CalendarTime", "HostThreads", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", deque, logging, nioCore, nioHTTP1,
+        nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings),
 
@@ -135,6 +135,8 @@ let package = Package(
     // Requests, runs and answers about them as JSON, for clients and plugins.
     .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
+    // The one grammar that selects requests and runs.
+    .target(name: "TaskFilters", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(
       name: "TaskStore", dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite],
       swiftSettings: settings),
@@ -219,9 +221,12 @@ let package = Package(
     .testTarget(name: "TaskModelTests", dependencies: ["StoreTestSupport", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "TaskStoreTests",
-      dependencies: ["CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
+      dependencies: [
+        "CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskStore", grdb, grdbSQLite,
+      ],
       swiftSettings: settings),
     .testTarget(name: "HTTPTransferTests", dependencies: ["HTTPTransfer"], swiftSettings: settings),
+    .testTarget(name: "TaskFiltersTests", dependencies: ["StoreTestSupport", "TaskFilters", "TaskModel"], swiftSettings: settings),
     .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),
     .testTarget(
       name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel", "TestSupport"], exclude: ["croniter_year.py"],
@@ -265,7 +270,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ControlTestSupport", dependencies: ["HostControl", "StoreTestSupport", "TaskModel", logging, serviceLifecycle],
+      name: "ControlTestSupport", dependencies: ["HostControl", "StoreTestSupport", "TaskFilters", "TaskModel", logging, serviceLifecycle],
       path: "Tests/ControlTestSupport", swiftSettings: settings),
     .testTarget(
       name: "HostControlTests",

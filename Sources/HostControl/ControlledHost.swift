@@ -1,3 +1,4 @@
+public import TaskFilters
 public import TaskModel
 
 /// What the control API needs of a host. Any task may call it. Changes are durable before the call returns.
@@ -6,6 +7,11 @@ public protocol ControlledHost: Sendable {
   func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
   /// The matching requests, newest first, without payload.
   func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
+  /// The requests that match a filter, newest first, without payload: those after `cursor`, at most `limit`. Looks at a bounded number of
+  /// requests, so there may be more even if it found none.
+  func requests(
+    matching filter: RequestFilter, after cursor: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> ScannedRequests
   /// The matching requests that need a person, newest first: dead letters, failing schedules, overdue work.
   func requestsWithProblems(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
   /// A request with its payload.

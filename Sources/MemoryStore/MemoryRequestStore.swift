@@ -53,6 +53,29 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
+  /// Sorts all requests.
+  public func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
+    try access { tables in
+      var found = ScannedRequests()
+      func precedes(_ first: RequestID, _ second: RequestID) -> Bool { scan.oldestFirst ? first < second : first > second }
+      let rows = tables.rows.values.sorted { precedes($0.record.id, $1.record.id) }
+      for row in rows {
+        var record = row.record
+        if let after = scan.after, !precedes(after, record.id) { continue }
+        guard scan.covers(record) else { continue }
+        if scan.readsPayload { record.request.payload = row.payload }
+        guard accepts(record) else { continue }
+        record.request.payload = []
+        found.records.append(record)
+        guard found.records.count < max(1, scan.limit) else {
+          found.next = record.id
+          break
+        }
+      }
+      return found
+    }
+  }
+
   /// Includes the payload.
   public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
     try access { tables in

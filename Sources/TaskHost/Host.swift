@@ -6,6 +6,7 @@ import HostThreads
 import PluginRuntime
 import PluginTrust
 import Synchronization
+public import TaskFilters
 public import TaskModel
 import TaskScheduler
 import TaskStore
@@ -198,6 +199,15 @@ public final class Host: Sendable {
   /// The matching requests, newest first, without payloads.
   public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
     try read { () throws(StoreError) in try store.requests(query) }
+  }
+
+  /// The requests that match a filter, newest first, without payloads.
+  public func requests(
+    matching filter: RequestFilter, after cursor: RequestID?, limit: Int
+  ) throws(RequestRefusal) -> ScannedRequests {
+    var scan = filter.scan
+    (scan.after, scan.limit) = (cursor, limit)
+    return try read { () throws(StoreError) in try store.scan(scan, accepts: filter.accepts) }
   }
 
   /// A request with its payload.

@@ -28,6 +28,19 @@ final class IdentifierTable: Sendable {
     return number
   }
 
+  /// The numbers of the identifiers that one of the patterns covers.
+  func numbers(of patterns: [IdentifierPattern], in database: Database) throws -> Set<Int64> {
+    let exact = patterns.compactMap(\.exact)
+    if exact.count == patterns.count { return Set(try exact.compactMap { try existingNumber(of: $0, in: database) }) }
+    var numbers: Set<Int64> = []
+    try PreparedStatement(database, "SELECT id FROM identifiers").visit([]) { row in
+      let name = try name(of: row.integer(0), in: database)
+      if patterns.contains(where: { $0.matches(name) }) { numbers.insert(row.integer(0)) }
+      return true
+    }
+    return numbers
+  }
+
   /// The identifier that `number` stands for.
   func name(of number: Int64, in database: Database) throws -> TaskIdentifier {
     if let name = known.withLock({ $0.names[number] }) { return name }

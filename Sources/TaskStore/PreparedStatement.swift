@@ -90,14 +90,25 @@ final class PreparedStatement {
 
   /// The same with the values as a list.
   func rows<Element>(_ values: [Value], read: (borrowing Columns) throws -> Element) throws -> [Element] {
+    var elements: [Element] = []
+    try visit(values) { row in
+      elements.append(try read(row))
+      return true
+    }
+    return elements
+  }
+
+  /// Runs the statement and calls `body` for each row until it returns false.
+  ///
+  /// - Returns: Whether `body` has seen all rows.
+  @discardableResult func visit(_ values: [Value], _ body: (borrowing Columns) throws -> Bool) throws -> Bool {
     defer { finish() }
     try bind(values)
-    var elements: [Element] = []
     while true {
       let code = sqlite3_step(raw)
-      if code == SQLITE_DONE { return elements }
+      if code == SQLITE_DONE { return true }
       guard code == SQLITE_ROW else { throw failure(code) }
-      elements.append(try read(Columns(raw: raw)))
+      guard try body(Columns(raw: raw)) else { return false }
     }
   }
 

@@ -122,9 +122,14 @@ struct RequestListing {
   }
 
   /// Selects the ids of the identifier's requests in a state from a covering index.
-  private func indexed(_ state: RequestState) -> String {
-    let owned = identifier == nil ? "" : " AND identifier = ?2"
-    let lanes = identifier == nil ? "" : " AND lane IN (SELECT id FROM lanes WHERE identifier = ?2)"
+  private func indexed(_ state: RequestState) -> String { Self.indexed(state, of: identifier == nil ? nil : "?2") }
+
+  /// Selects the ids of the requests in a state from a covering index.
+  ///
+  /// - Parameter identifiers: The numbers of their identifiers as a list in SQL; nil: all.
+  static func indexed(_ state: RequestState, of identifiers: String?) -> String {
+    let owned = identifiers.map { " AND identifier IN (\($0))" } ?? ""
+    let lanes = identifiers.map { " AND lane IN (SELECT id FROM lanes WHERE identifier IN (\($0)))" } ?? ""
     return switch state {
     case .blocked: "SELECT id FROM requests INDEXED BY requests_blocked WHERE state = 10\(owned)"
     case .pending: "SELECT id FROM requests INDEXED BY requests_pending WHERE state = 20\(lanes)"

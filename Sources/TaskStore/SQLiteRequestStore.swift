@@ -237,6 +237,10 @@ public final class SQLiteRequestStore: RequestStore {
         conditions.append("identifier = ?")
         values.append(.integer(number))
       }
+      if !query.identifiers.isEmpty {
+        let numbers = try identifiers.numbers(of: query.identifiers, in: database)
+        conditions.append("identifier IN (\(numbers.map(String.init).joined(separator: ", ")))")
+      }
       if let request = query.request {
         // A run is created after its request, and ids increase.
         conditions.append("id > ? AND request = ?")

@@ -1,6 +1,7 @@
 public import HostControl
 import StoreTestSupport
 import Synchronization
+public import TaskFilters
 public import TaskModel
 
 /// A host that keeps everything in memory and runs nothing: a test says what happens to a request.
@@ -206,6 +207,18 @@ public final class MemoryHost: ControlledHost {
       record.request.payload = []
       return record
     }
+  }
+
+  /// As the protocol says.
+  public func requests(
+    matching filter: RequestFilter, after cursor: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> ScannedRequests {
+    let all = state.withLock { $0.requests.values.sorted { $0.id > $1.id } }
+    let matching = all.filter { record in filter.accepts(record) && cursor.map { record.id < $0 } ?? true }
+    var found = ScannedRequests()
+    found.records = Array(matching.prefix(limit))
+    if matching.count > limit { found.next = found.records.last?.id }
+    return found
   }
 
   /// As the protocol says: the dead letters.

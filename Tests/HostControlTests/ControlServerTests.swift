@@ -33,6 +33,9 @@ import Testing
       #expect(listed.node["requests"]?.array?.count == 1)
       #expect(listed.node["requests"]?.array?.first?["payload"] == nil)
       #expect(try await client.send("GET", "/v1/requests?tag=other").node["requests"]?.array == [])
+      let filtered = try await client.send("GET", "/v1/requests?filter=state:pending%20tag:t%20identifier:org.example.*&limit=1")
+      #expect(filtered.node["requests"]?.array?.count == 1)
+      #expect(try await client.send("GET", "/v1/requests?filter=tag:other").node["requests"]?.array == [])
 
       let cancelled = try await client.send("DELETE", "/v1/requests/\(id)")
       #expect(cancelled.node["state"]?.string == "cancelled")
@@ -98,6 +101,10 @@ import Testing
     ("GET", "/v1/requests?limit=1&limit=2", nil, 400, "invalid", "limit"),
     ("GET", "/v1/requests?state=claimed", nil, 400, "invalid", "state"),
     ("GET", "/v1/requests?stat=pending", nil, 400, "invalid", "stat"),
+    ("GET", "/v1/requests?filter=stat:pending", nil, 400, "invalid", "filter"),
+    ("GET", "/v1/requests?filter=tag:a&state=pending", nil, 400, "invalid", "state"),
+    ("GET", "/v1/runs?filter=state:failed", nil, 400, "invalid", "filter"),
+    ("GET", "/v1/runs?filter=outcome:failed&outcome=failed", nil, 400, "invalid", "outcome"),
     ("GET", "/v1/requests?tag=%ff", nil, 400, "invalid", nil),
     ("GET", "/v1/runs?request=x", nil, 400, "invalid", "request"),
     ("GET", "/v1/status?x=1", nil, 400, "invalid", "x"),

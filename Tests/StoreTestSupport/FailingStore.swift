@@ -23,6 +23,9 @@ package final class FailingStore: RequestStore {
   }
 
   package func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] { try base.requests(query) }
+  package func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
+    try base.scan(scan, accepts: accepts)
+  }
   package func request(_ id: RequestID) throws(StoreError) -> RequestRecord? { try base.request(id) }
   package func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
     try base.pendingRequests(of: identifiers, after: request)

@@ -31,6 +31,9 @@ private final class WatchedStore: RequestStore {
     return value
   }
 
+  func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
+    try base.scan(scan, accepts: accepts)
+  }
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] { try base.requests(query) }
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord? { try base.request(id) }
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {

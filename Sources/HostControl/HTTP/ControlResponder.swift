@@ -3,6 +3,7 @@ import Logging
 import NIOHTTP1
 import RecordJSON
 import StrictText
+import TaskFilters
 import TaskModel
 
 /// Answers requests to the control API.
@@ -41,7 +42,11 @@ struct ControlResponder: Sendable {
     if let query, !route.readsQuery { _ = try QueryParameters(query, known: []) }
     switch route {
     case .listRequests:
-      let (wanted, hasProblem) = try requestQuery(query)
+      let (wanted, hasProblem, filter) = try requestQuery(query)
+      if let filter {
+        let found = try await host.requests(matching: filter, after: wanted.after, limit: wanted.limit)
+        return list("requests", found.records, next: found.next?.description) { $0.request($1) }
+      }
       let found = hasProblem ? try await host.requestsWithProblems(wanted) : try await host.requests(wanted)
       return list("requests", found, next: found.count < wanted.limit ? nil : found.last?.id.description) { $0.request($1) }
     case .listRuns:
@@ -173,25 +178,34 @@ struct ControlResponder: Sendable {
 
   // MARK: What was asked
 
-  private func requestQuery(_ text: String?) throws -> (RequestQuery, hasProblem: Bool) {
-    let parameters = try QueryParameters(text, known: ["identifier", "state", "tag", "problem", "limit", "after"])
+  private func requestQuery(_ text: String?) throws -> (RequestQuery, hasProblem: Bool, filter: RequestFilter?) {
+    let parameters = try QueryParameters(text, known: ["filter", "identifier", "state", "tag", "problem", "limit", "after"])
+    let filter = try parameters.filter(without: ["identifier", "state", "tag", "problem"]) { text throws(FilterError) in
+      try RequestFilter(text, now: SystemClock().wallTime)
+    }
     var query = RequestQuery()
     query.identifier = try parameters.identifier()
     query.states = try parameters.states()
     query.tag = try parameters.one("tag")
     query.after = try parameters.id("after", ofA: "request")
     query.limit = try parameters.limit(preset: query.limit)
-    return (query, try parameters.flag("problem"))
+    return (query, try parameters.flag("problem"), filter)
   }
 
   private func runQuery(_ text: String?) throws -> RunQuery {
-    let parameters = try QueryParameters(text, known: ["identifier", "request", "outcome", "since", "until", "limit", "after"])
-    var query = RunQuery()
-    query.identifier = try parameters.identifier()
-    query.request = try parameters.id("request", ofA: "request")
-    query.outcomes = try parameters.outcomes()
-    query.since = try parameters.moment("since")
-    query.until = try parameters.moment("until")
+    let words = ["identifier", "request", "outcome", "since", "until"]
+    let parameters = try QueryParameters(text, known: ["filter"] + words + ["limit", "after"])
+    let filtered = try parameters.filter(without: words) { text throws(FilterError) in
+      try RunQuery(filter: text, now: SystemClock().wallTime)
+    }
+    var query = filtered ?? RunQuery()
+    if filtered == nil {
+      query.identifier = try parameters.identifier()
+      query.request = try parameters.id("request", ofA: "request")
+      query.outcomes = try parameters.outcomes()
+      query.since = try parameters.moment("since")
+      query.until = try parameters.moment("until")
+    }
     query.after = try parameters.id("after", ofA: "run")
     query.limit = try parameters.limit(preset: query.limit)
     return query

@@ -1,5 +1,6 @@
 import CalendarTime
 import StrictText
+import TaskFilters
 import TaskModel
 
 /// The query of a URL. Names unknown to the route are errors.
@@ -60,6 +61,17 @@ struct QueryParameters {
         .invalid, "\(name): \"\(text.escapingControlCharacters)\" is no moment: send one like 2026-11-21T08:00:00Z", field: name)
     }
     return time
+  }
+
+  /// What `filter` says; nil if absent. A filter has words for what the parameters `others` say, so these may not come with it.
+  func filter<Filter>(
+    without others: [String], read: (String) throws(FilterError) -> Filter
+  ) throws(RequestRefusal) -> Filter? {
+    guard let text = try one("filter") else { return nil }
+    if let other = others.first(where: { !all($0).isEmpty }) {
+      throw RequestRefusal(.invalid, "\(other) may not come with filter: say it in the filter", field: other)
+    }
+    do { return try read(text) } catch { throw error.refusal() }
   }
 
   /// `true` or `false`; false if absent.

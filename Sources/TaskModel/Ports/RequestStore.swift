@@ -11,6 +11,10 @@ public protocol RequestStore: Sendable {
 
   /// The matching requests.
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
+  /// The requests that ``RequestScan/covers(_:)`` and `accepts` hold for. Looks at a bounded number of requests.
+  ///
+  /// - Parameter accepts: Gets records with their payload if the scan says so. Must not use the store.
+  func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests
   /// A request with its payload; nil if it does not exist.
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
   /// The waiting requests of these identifiers without those of a `schedule`, oldest first, starting after `request` (nil: from the first).
@@ -80,6 +84,8 @@ public struct RequestQuery: Sendable, Hashable {
 public struct RunQuery: Sendable, Hashable {
   /// Only those of this identifier.
   public var identifier: TaskIdentifier?
+  /// Only those of an identifier that one of these covers; empty: all.
+  public var identifiers: [IdentifierPattern] = []
   /// Only those of this request.
   public var request: RequestID?
   /// Only those that ended in one of these ways; empty: all.
@@ -99,6 +105,7 @@ public struct RunQuery: Sendable, Hashable {
   /// Whether a run matches, apart from the limit.
   public func matches(_ run: RunRecord) -> Bool {
     if let identifier, identifier != run.identifier { return false }
+    if !identifiers.isEmpty, !identifiers.contains(where: { $0.matches(run.identifier) }) { return false }
     if let request, request != run.request { return false }
     if !outcomes.isEmpty, !(run.outcome.map { outcomes.contains($0) } ?? false) { return false }
     if let since, run.started < since { return false }

@@ -15,11 +15,6 @@ protocol ListingPage: PagedAnswer {
 
 /// Reads answers that the host gives page by page.
 enum Listing {
-  /// The only member that is read of a page printed as JSON.
-  private struct Cursor: PagedAnswer {
-    let next: String?
-  }
-
   /// Asks for rows until there are `limit`, or no more. Omits rows whose id has already appeared. With `--json` it prints the answers
   /// instead.
   ///
@@ -28,37 +23,38 @@ enum Listing {
     of page: Page.Type, _ path: String, _ query: [(String, String?)], atOnce: Int = 10_000, limit: Int, _ host: HostOptions
   ) async throws -> [Page.Row] {
     guard limit > 0 else { throw ValidationError("--limit: write a number of at least 1.") }
-    if host.json {
-      try await pages(of: Cursor.self, "GET", path, query, atOnce: atOnce, limit: limit, host) { _ in }
-      return []
-    }
+    let client = host.client()
     var rows: [Page.Row] = []
     var seen: Set<String> = []
-    try await pages(of: page, "GET", path, query, atOnce: atOnce, limit: limit, host) { page in
-      rows += page.rows.filter { seen.insert($0.id).inserted }
-    }
+    var (listed, next) = (0, String?.none)
+    repeat {
+      let count = min(atOnce, limit - listed)
+      let answer = try await client.send("GET", ControlClient.path(path, query + [("limit", "\(count)"), ("after", next)]))
+      if host.json { Terminal.print(answer.bytes) }
+      let page = try answer.read(page)
+      // With a filter, a page may be short, and still not the last one.
+      listed += page.rows.count
+      if !host.json { rows += page.rows.filter { seen.insert($0.id).inserted } }
+      next = page.next
+    } while next != nil && listed < limit
     return rows
   }
 
   /// Asks for page after page, and prints them with `--json`.
   ///
-  /// - Parameters:
-  ///   - atOnce: The maximum number of rows per page.
-  ///   - limit: The maximum number of rows on all pages.
+  /// - Parameter atOnce: The maximum number of rows per page.
   static func pages<Page: PagedAnswer>(
-    of page: Page.Type, _ method: String, _ path: String, _ query: [(String, String?)], atOnce: Int, limit: Int = .max,
+    of page: Page.Type, _ method: String, _ path: String, _ query: [(String, String?)], atOnce: Int,
     _ host: HostOptions, _ body: (Page) -> Void
   ) async throws {
     let client = host.client()
-    var (asked, next) = (0, String?.none)
+    var next: String?
     repeat {
-      let count = min(atOnce, limit - asked)
-      let answer = try await client.send(method, ControlClient.path(path, query + [("limit", "\(count)"), ("after", next)]))
-      asked += count
+      let answer = try await client.send(method, ControlClient.path(path, query + [("limit", "\(atOnce)"), ("after", next)]))
       if host.json { Terminal.print(answer.bytes) }
       let page = try answer.read(page)
       body(page)
       next = page.next
-    } while next != nil && asked < limit
+    } while next != nil
   }
 }

@@ -19,16 +19,19 @@ struct RunsListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List runs, live ones first, then newest first.",
     discussion: """
-      --since and --until select runs by their start: a moment, or how long ago.
+      A filter selects by words: identifier:com.example.* outcome:failed,crashed
+      request:ID since:2h until:1h. --since and --until select runs by their start: a moment, or how long ago.
       With --json and a limit above 10,000, the answer comes in pages, one per line.
 
       EXAMPLES
+        taskhost runs list identifier:org.taskhost.* outcome:failed since:1d
         taskhost runs list --identifier org.taskhost.cleanup
         taskhost runs list --outcome failed --outcome crashed --since 24h
         taskhost runs list --since '2026-11-21 22:00' --until '2026-11-22 06:00'
         taskhost runs list --request "$(taskhost submit com.example.report)" --json
       """)
 
+  @OptionGroup var filter: FilterArgument
   @Option(help: ArgumentHelp("Only runs of this identifier.", valueName: "identifier"))
   var identifier: String?
   @Option(help: ArgumentHelp("Only runs of this request.", valueName: "id"))
@@ -53,7 +56,7 @@ struct RunsListCommand: AsyncParsableCommand {
       ("until", try until.map { try TimeArgument.past($0, "--until") }),
     ]
     let runs = try await Listing.rows(
-      of: RunPage.self, "/v1/runs", query + outcomes.map { ("outcome", $0) }, limit: limit, host)
+      of: RunPage.self, "/v1/runs", try filter.query(otherwise: query + outcomes.map { ("outcome", $0) }), limit: limit, host)
     if host.json { return }
     var table = TextTable("ID", "IDENTIFIER", "OUTCOME", "STARTED", "TOOK", "MESSAGE")
     for run in runs {

@@ -25,13 +25,18 @@ struct TasksListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List requests, newest first.",
     discussion: """
+      \(FilterArgument.help)
+
       EXAMPLES
+        taskhost tasks list state:failed identifier:com.example.* since:2h
+        taskhost tasks list 'payload.account:"x y"' state:pending,blocked
         taskhost tasks list --state pending --state running
         taskhost tasks list --identifier org.taskhost.cleanup --limit 10
         taskhost tasks list --tag nightly --json
         taskhost tasks list --problem
       """)
 
+  @OptionGroup var filter: FilterArgument
   @Option(help: ArgumentHelp("Only requests of this identifier.", valueName: "identifier"))
   var identifier: String?
   @Option(
@@ -47,7 +52,8 @@ struct TasksListCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let query = [("identifier", identifier), ("tag", tag), ("problem", problem ? "true" : nil)] + states.map { ("state", $0) }
+    let query = try filter.query(
+      otherwise: [("identifier", identifier), ("tag", tag), ("problem", problem ? "true" : nil)] + states.map { ("state", $0) })
     let requests = try await Listing.rows(of: RequestPage.self, "/v1/requests", query, limit: limit, host)
     if host.json { return }
     let now = MomentText.now

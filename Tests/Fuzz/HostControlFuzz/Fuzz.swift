@@ -1,5 +1,6 @@
 import CalendarTime
 import StrictText
+import TaskFilters
 import TaskModel
 
 @testable import HostControl
@@ -24,7 +25,25 @@ import TaskModel
     precondition(RFC3339.parse(written) == time, "a moment does not survive")
   }
   checkQuery(text)
+  checkFilter(text)
   return 0
+}
+
+/// A filter is read or refused at a place inside it, and never accepts what the store would not find.
+private func checkFilter(_ text: String) {
+  let now = WallTime(unixMilliseconds: 1_700_000_000_000)
+  do throws(FilterError) {
+    let filter = try RequestFilter(text, now: now)
+    guard let identifier = try? TaskIdentifier("com.example.a") else { return }
+    var request = TaskRequest(identifier: identifier)
+    request.payload = Array(#"{"account": ["x", {"id": 7}], "b": null}"#.utf8)
+    request.tags = ["nightly"]
+    let record = RequestRecord(id: RequestID(sequence: 1, origin: 1), request: request, state: .pending, due: now, submitted: now)
+    if filter.accepts(record) { precondition(filter.scan.covers(record), "accepted, and not searched for") }
+  } catch { precondition((1...text.unicodeScalars.count + 1).contains(error.position), "the place is outside of the filter") }
+  do throws(FilterError) { _ = try RunQuery(filter: text, now: now) } catch {
+    precondition((1...text.unicodeScalars.count + 1).contains(error.position), "the place is outside of the filter")
+  }
 }
 
 /// What is read from a value's own range is the same value.

@@ -1,0 +1,55 @@
+import StrictText
+public import TaskModel
+
+/// Selects requests by a text: `state:failed identifier:com.example.* tag:nightly payload.account:"x" since:2h`.
+///
+/// Every term must match, and of the values of a term, which commas separate, one must. The store narrows by ``scan``; ``accepts(_:)`` decides.
+public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
+  /// The text as written.
+  public let text: String
+  /// What a store can find: without a limit and a cursor.
+  public let scan: RequestScan
+  private let keys: [String]
+  private let outcomes: [RunOutcome]
+  private let payload: [PayloadTerm]
+
+  /// Reads a filter. An empty one selects all.
+  ///
+  /// - Parameter now: The time from which `since` and `until` count back.
+  public init(_ text: String, now: WallTime) throws(FilterError) {
+    let terms = try FilterTerms(text, of: "requests", known: FilterWord.ofRequests)
+    self.text = text
+    var scan = RequestScan()
+    scan.states = try terms.states()
+    scan.identifiers = try terms.identifiers()
+    scan.tags = terms.all(.tag).map { $0.values.map(\.text) }
+    scan.since = try terms.moment(.since, now: now)
+    scan.until = try terms.moment(.until, now: now)
+    keys = terms.texts(.key)
+    outcomes = try terms.outcomes()
+    payload = terms.all(.payload).map(PayloadTerm.init)
+    scan.readsPayload = !payload.isEmpty
+    self.scan = scan
+  }
+
+  /// The text as written.
+  public var description: String { text }
+
+  /// Whether the filter selects every request.
+  public var selectsAll: Bool { scan == RequestScan() && keys.isEmpty && outcomes.isEmpty }
+
+  /// Whether a request matches. If the filter asks for it (``RequestScan/readsPayload``), the record must have its payload.
+  public func accepts(_ record: RequestRecord) -> Bool {
+    guard scan.covers(record) else { return false }
+    if !keys.isEmpty {
+      guard let key = record.request.uniqueKey, keys.contains(where: { $0.utf8.elementsEqual(key.utf8) }) else { return false }
+    }
+    if !outcomes.isEmpty {
+      guard let outcome = record.lastOutcome, outcomes.contains(outcome) else { return false }
+    }
+    guard !payload.isEmpty else { return true }
+    let bytes = record.request.payload
+    guard !bytes.isEmpty, let document = try? JSONReader.read(bytes) else { return false }
+    return payload.allSatisfy { $0.matches(document, in: bytes) }
+  }
+}
