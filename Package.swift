@@ -57,7 +57,7 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "CPluginTemplates", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust",
-        "StrictText", "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
+        "StrictText", "TaskHost", "TaskModel", "TransferOrders", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.
@@ -133,7 +133,7 @@ let package = Package(
     // timerfd is not in Swift's Glibc module.
     .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
     // Requests, runs and answers about them as JSON, for clients and plugins.
-    .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
+    .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel", "TransferOrders"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     // The one grammar that selects requests and runs.
     .target(name: "TaskFilters", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
@@ -161,7 +161,7 @@ let package = Package(
     // Floor 0: the vocabulary and its ports; threads, locks, clocks, files and processes of the system; time zones; strict forms of text; HTTP.
     .target(name: "HostProcesses", dependencies: ["CCrashCell", "CTaskHostSystem"], swiftSettings: settings),
     .target(name: "CCrashCell", dependencies: ["CTaskHostSystem"]),
-    .target(name: "HTTPTransfer", dependencies: ["CCurl"], swiftSettings: settings),
+    .target(name: "HTTPTransfer", dependencies: ["CCurl", "StrictText"], swiftSettings: settings),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "CTaskHostSystem"),
@@ -169,6 +169,8 @@ let package = Package(
     .target(name: "Failpoints", swiftSettings: settings),
     .target(name: "CalendarTime", dependencies: ["TaskModel"], swiftSettings: settings),
     .target(name: "StrictText", swiftSettings: settings),
+    // What a request for transfers says: for the plugin that carries it out, and for who refuses one that is wrong.
+    .target(name: "TransferOrders", dependencies: ["StrictText"], swiftSettings: settings),
     .target(name: "TaskModel", swiftSettings: settings),
 
     // The SDK: knows nothing of the host.
@@ -208,7 +210,7 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
     .target(
-      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK"], path: "Plugins/Transfers",
+      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK", "TransferOrders"], path: "Plugins/Transfers",
       exclude: ["Entry"], swiftSettings: settings),
     .target(name: "TransfersEntry", dependencies: ["TaskHostSDK", "Transfers"], path: "Plugins/Transfers/Entry", swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
@@ -228,6 +230,7 @@ let package = Package(
     .testTarget(name: "HTTPTransferTests", dependencies: ["HTTPTransfer"], swiftSettings: settings),
     .testTarget(name: "TaskFiltersTests", dependencies: ["StoreTestSupport", "TaskFilters", "TaskModel"], swiftSettings: settings),
     .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),
+    .testTarget(name: "TransferOrdersTests", dependencies: ["HTTPTransfer", "StrictText", "TransferOrders"], swiftSettings: settings),
     .testTarget(
       name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel", "TestSupport"], exclude: ["croniter_year.py"],
       swiftSettings: settings),

@@ -19,7 +19,7 @@ struct AccessToken: Sendable {
     } else {
       token = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
     }
-    guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+    guard HeaderText.isToken(token) else {
       throw FileFailure("\(file) has no access_token that fits into a header", isTemporary: true)
     }
     self.text = token

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPTransfer
 import StrictText
+import TransferOrders
 
 /// One run of a batch: its transfers proceed on the calling thread, as many at once as are allowed.
 final class BatchRun {

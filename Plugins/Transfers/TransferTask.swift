@@ -2,6 +2,7 @@ internal import FoundationEssentials
 import StrictText
 import Synchronization
 internal import TaskHostSDK
+import TransferOrders
 
 /// The plugin `org.taskhost.transfers`: downloads to files and uploads from files, resumed across runs, hosts and reboots.
 struct TransferTask: BackgroundTask {

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPTransfer
 import StrictText
+import TransferOrders
 
 /// One upload while it proceeds, its file open from begin to end.
 ///
@@ -8,12 +9,7 @@ import StrictText
 /// 6): an attempt after a break asks that address how much has arrived, and sends the rest there. All uploads offer it; a server that does
 /// not know it ignores two headers.
 final class Upload {
-  /// Where the rest of an interrupted upload goes.
-  struct Resumption: Codable, Sendable, Equatable {
-    var url: String
-    /// The stamp of the file when the upload began.
-    var file: String
-  }
+  typealias Resumption = TransferReport.Resumption
 
   private enum Step {
     case create

@@ -1,3 +1,5 @@
+import StrictText
+
 /// One HTTP request, over TCP or a Unix socket, and the limits of its answer. Printing it shows neither headers nor body.
 ///
 /// Every transfer uses `http` or `https` only, uses no proxy, netrc or cookies, and requires TLS 1.2 or later with a valid certificate.
@@ -55,27 +57,16 @@ public struct TransferRequest: Sendable {
     guard !url.isEmpty, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
       throw .invalidRequest("the URL is empty, or has spaces or control characters")
     }
-    guard Self.isToken(method) else { throw .invalidRequest("the method is no HTTP token") }
+    guard HeaderText.isName(method) else { throw .invalidRequest("the method is no HTTP token") }
     for header in headers {
-      guard Self.isToken(header.name) else { throw .invalidRequest("the name of a header is no HTTP token") }
-      guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+      guard HeaderText.isName(header.name) else { throw .invalidRequest("the name of a header is no HTTP token") }
+      guard HeaderText.isValue(header.value) else {
         throw .invalidRequest("the header \(header.name) has control characters")
       }
     }
     if let socketPath, socketPath.isEmpty || socketPath.utf8.contains(0) || socketPath.utf8.count > 107 {
       throw .invalidRequest("the path of the socket must have 1 to 107 bytes")
     }
-  }
-
-  /// Whether a text is a token, as methods and header names must be (RFC 9110 §5.6.2).
-  public static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy {
-        switch $0 {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains($0)
-        }
-      }
   }
 
   private static let harmless: Set<String> = [

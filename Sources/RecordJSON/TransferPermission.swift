@@ -1,5 +1,6 @@
 import StrictText
 public import TaskModel
+import TransferOrders
 
 /// What one plugin may have transferred, and how its order becomes a request of the plugin that carries transfers out.
 ///
@@ -155,32 +156,13 @@ public struct TransferPermission: Sendable {
   /// The plugin's own entitlement has to cover the address. (A server may redirect to another port.)
   private func check(_ url: String) throws(CallFailure) {
     guard case .ports(let ports) = network else { return }
-    guard let port = Self.port(of: url), ports.contains(port) else {
+    let address: TransferAddress
+    do throws(TransferAddress.Flaw) { address = try TransferAddress(url) } catch { throw CallFailure(.invalid, "url: \(error.text)") }
+    guard ports.contains(address.port) else {
       throw CallFailure(
         .notPermitted,
         "url: \(url.prefix(300).description.escapingControlCharacters) is at no port of the entitlement network of \(identifier)")
     }
-  }
-
-  /// The port of an address with http or https; nil if it is malformed.
-  static func port(of url: String) -> UInt16? {
-    let lowered = url.lowercased()
-    let preset: UInt16
-    let rest: Substring
-    if lowered.hasPrefix("https://") {
-      (preset, rest) = (443, lowered.dropFirst(8))
-    } else if lowered.hasPrefix("http://") {
-      (preset, rest) = (80, lowered.dropFirst(7))
-    } else {
-      return nil
-    }
-    // A backslash means a slash to some readers of addresses.
-    let authority = rest.prefix { !"/?#\\".contains($0) }
-    let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
-    let afterHost = place.hasPrefix("[") ? place.drop { $0 != "]" }.dropFirst() : place.drop { $0 != ":" }
-    guard !afterHost.isEmpty else { return preset }
-    guard afterHost.first == ":" else { return nil }
-    return afterHost.count == 1 ? preset : UInt16(afterHost.dropFirst())
   }
 
   private static func unknown(_ name: String, among known: [String]) -> CallFailure {

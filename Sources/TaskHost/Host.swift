@@ -5,6 +5,7 @@ import HostConditions
 import HostThreads
 import PluginRuntime
 import PluginTrust
+import RecordJSON
 import Synchronization
 public import TaskFilters
 public import TaskModel
@@ -113,8 +114,11 @@ public final class Host: Sendable {
     let contracts = registry.registered.flatMap(\.contracts)
     let schedules = try configuration.schedules()
     let payloads = TypedPayloads(contracts)
+    let rejection: @Sendable ([UInt8], TaskIdentifier) -> String? = {
+      payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1)
+    }
     for identifier in schedules.keys.sorted() {
-      guard let rejection = payloads.rejection(to: [], for: identifier) else { continue }
+      guard let rejection = rejection([], identifier) else { continue }
       throw HostFailure(
         .configuration,
         "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or remove the schedule"
@@ -165,7 +169,7 @@ public final class Host: Sendable {
         changes: registry.registered.flatMap { plugin in
           plugin.contracts.first.map { first in plugin.changes.map { PluginLaunchChange($0, by: first.identifier) } } ?? []
         },
-        rejection: { payloads.rejection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
+        rejection: rejection, crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
         observe: { notice in
           surroundings.receive(notice)

@@ -165,22 +165,65 @@ struct TransferTests {
     }
   }
 
-  @Test("what it may not write or reach fails with what to do, and a wrong batch names every problem")
-  func refused() async throws {
+  @Test("what it may not write or reach fails with what to do")
+  func unreachable() async throws {
     try await TransferSurroundings.run { at in
       let outside = try await at.transfer("\(at.server.address)/a?size=5", "--to", at.host.directory("elsewhere"))
       #expect(outside.status == 1 && outside.output.contains("entitle the plugin to that directory"), "\(outside)")
-      let wrong = try await at.batch(
-        #"{"items": [{"url": "ftp://x/y", "to": "/a"}, {"url": "http://x/y"}, {"url": "http://x", "to": "b", "sha256": "12"}], "atonce": 3}"#
-      )
-      #expect(wrong.status == 1, "\(wrong)")
-      for words in ["items[0].url: must begin with https", "items[1]: has neither", "items[2].to: must be the absolute path", "atonce"] {
-        #expect(wrong.output.contains(words), "\(words): \(wrong.output)")
-      }
-      for arguments in [["http://x/y"], ["--to", "a"], ["http://x", "--to", "a", "--from", "b"], ["http://x", "--list", "c"]] {
+    }
+  }
+
+  @Test("what no transfer can come of is refused when it is submitted, by the command line, over HTTP and to plugins alike")
+  func refused() async throws {
+    try await TransferSurroundings.run { at in
+      let lines = """
+        {"items": [
+          {"url": "ftp://x/y", "to": "/a"},
+          {"url": "http://x/y"},
+          {"url": "http://x",
+           "to": "b", "sha256": "12"}],
+         "atonce": 3}
+        """
+      let wrong = try await at.batch(lines)
+      #expect(wrong.status == 2 && wrong.output.isEmpty, "\(wrong)")
+      for words in [
+        "line 2: items[0].url: must begin with https", "line 3: items[1]: has neither", "line 5: items[2].to: must be the absolute path",
+        "line 5: items[2].sha256", "unknown key \"atonce\"",
+      ] { #expect(wrong.errors.contains(words), "\(words): \(wrong)") }
+      let broken = try await at.batch("{\n\"items\": [\n")
+      #expect(broken.status == 2 && broken.errors.contains("line 3"), "\(broken)")
+      try at.host.directory.folder("files/folder")
+      for (arguments, words) in [
+        (["http://x/y"], "--to for a download"), (["--to", "a"], "Name the address"),
+        (["http://x", "--to", "a", "--from", "b"], "one file"),
+        (["http://x", "--list", "c"], "--list has the whole batch"), (["--list", "c", "--header", "a: b"], "--list has the whole batch"),
+        (["ftp://x", "--to", "a"], "url: must begin with https"), (["http://u:p@x", "--to", "a"], "url: has a user"),
+        (["http://x:99999", "--to", "a"], "url: has no port"), (["http://x", "--to", "a", "--method", "PUT"], "--method: is for uploads"),
+        (["http://x", "--to", "a", "--sha256", "12"], "--sha256: must be 64"),
+        (["http://x", "--to", "a", "--header", "a b: c"], "--header a b"),
+        (["http://x", "--to", "a", "--header", "a: b", "--header", "A: c"], "--header A is given twice"),
+        (["http://x", "--to", "a", "--notify", "-"], "--notify: identifier"), (["http://x", "--to", at.file("folder")], "is a directory"),
+      ] as [([String], String)] {
         let usage = try await at.host.cli(["transfers", "submit"] + arguments)
-        #expect(usage.status == 2, "\(arguments): \(usage)")
+        #expect(usage.status == 2 && usage.errors.contains(words), "\(arguments): \(usage)")
       }
+      let client = try SocketClient(at.host.socket, limit: .seconds(30))
+      for path in ["transfers", "requests"] {
+        for (payload, words) in [
+          (#"{"url": "ftp://x", "to": "b"}"#, "url: must begin with"), (#"{"url": "ftp://x", "to": "b"}"#, "to: must be the absolute path"),
+          ("{}", "url: is missing"), ("[1]", "must be an object"),
+          (#"{"url": "http://x", "to": "/b", "notify": ".."}"#, "notify: identifier"),
+        ] {
+          let answer = try client.request(
+            "POST", "/v1/\(path)", body: "{\"identifier\": \"org.taskhost.transfers\", \"payload\": \(payload)}")
+          let error = try answer.json()["error"]
+          #expect(answer.status == 400 && error?["field"]?.string == "payload", "\(path) \(payload): \(answer)")
+          #expect(error?["message"]?.string?.contains(words) == true, "\(path) \(payload): \(answer)")
+        }
+      }
+      let none = try await at.host.cli("submit", "org.taskhost.transfers")
+      #expect(none.status == 6 && none.errors.contains("it is missing"), "\(none)")
+      #expect(try await at.host.json("transfers", "list")["transfers"]?.array.isEmpty == true)
     }
   }
 }

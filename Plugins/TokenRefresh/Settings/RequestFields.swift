@@ -1,4 +1,3 @@
-import HTTPTransfer
 import StrictText
 
 enum RequestFields {
@@ -57,7 +56,7 @@ enum RequestFields {
     for header in headers {
       if ownedHeaders.contains(header.name.lowercased()) {
         table.report("headers.\(header.name)", "is set by the plugin itself; leave it out")
-      } else if !TransferRequest.isToken(header.name) {
+      } else if !HeaderText.isName(header.name) {
         table.report("headers.\(header.name)", "is not a valid HTTP header name")
       } else if !header.value.utf8.allSatisfy({ $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }) {
         table.report("headers.\(header.name)", "must not contain control characters")

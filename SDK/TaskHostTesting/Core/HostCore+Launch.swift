@@ -3,6 +3,7 @@ import TaskScheduler
 import CTaskHost
 import HostThreads
 import PluginRuntime
+import RecordJSON
 import TaskModel
 import TypedCalls
 
@@ -22,7 +23,8 @@ extension HostCore {
     let refused: [(TaskRequest, RequestRefusal)]
     do {
       refused = try scheduler.open(
-        contracts, changes: changes, clocks: clock.reference, rejection: { [payloads] in payloads.rejection(to: $0, for: $1) })
+        contracts, changes: changes, clocks: clock.reference,
+        rejection: { [payloads] in payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1) })
     } catch { throw TestHostError.system(error.description) }
     if let (_, refusal) = refused.first {
       let failure = CallFailure(refusal)

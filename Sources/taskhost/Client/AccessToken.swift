@@ -19,7 +19,9 @@ enum AccessToken {
         ? "run this as the owner of the file, which is the user that the host runs as, or as root" : "sign in again if the file is gone"
       throw CommandFailure(.failed, path, "cannot be read: \(error)", remedy: remedy)
     }
-    guard bytes.count <= largestFile, let object = try? JSONReader.read(bytes), let token = object[member]?.string, isToken(token) else {
+    guard bytes.count <= largestFile, let object = try? JSONReader.read(bytes), let token = object[member]?.string,
+      HeaderText.isToken(token)
+    else {
       throw CommandFailure(.failed, path, "has no access token in its member \(member)", remedy: "sign in again")
     }
     return token
@@ -35,7 +37,4 @@ enum AccessToken {
     guard status.st_mode & S_IFMT == S_IFREG else { throw ErrorNumber(EINVAL) }
     return try WholeTransfer.read(from: descriptor, atMost: largestFile + 1)
   }
-
-  /// Whether every character may be in a header: printable ASCII without blanks (RFC 6750 §2.1 allows fewer).
-  private static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy { 0x21...0x7E ~= $0 } }
 }

@@ -1,22 +1,24 @@
-import HTTPTransfer
-import StrictText
+package import StrictText
 
-/// A request's payload: the transfers of a batch, and what applies to all of them.
-struct TransferBatch: Decodable, Sendable, Equatable {
+/// A request's payload: the transfers of a batch, and what applies to all of them. The one reader of it: what it throws is refused when it is
+/// submitted.
+package struct TransferBatch: Decodable, Sendable, Equatable {
   /// One transfer, in one direction.
-  struct Item: Sendable, Equatable {
-    enum Direction: Sendable, Equatable {
+  package struct Item: Sendable, Equatable {
+    package enum Direction: Sendable, Equatable {
       /// To this path; `sha256` of the content in hexadecimal, if it must have one.
       case download(to: String, sha256: String?)
       /// From this path, by this method.
       case upload(from: String, method: String)
     }
 
-    var url: String
-    var direction: Direction
+    package var url: String
+    package var direction: Direction
+
+    package init(url: String, direction: Direction) { (self.url, self.direction) = (url, direction) }
 
     /// Its file.
-    var path: String {
+    package var path: String {
       switch direction {
       case .download(let path, _), .upload(let path, _): path
       }
@@ -24,18 +26,18 @@ struct TransferBatch: Decodable, Sendable, Equatable {
   }
 
   /// Never empty.
-  var items: [Item] = []
-  var headers: [Header] = []
+  package var items: [Item] = []
+  package var headers: [Header] = []
   /// A file with an access token: a token file of the token-refresh plugin, or the token alone.
-  var bearerTokenFile: String?
+  package var bearerTokenFile: String?
   /// The identifier that gets the report as its payload when the batch has ended.
-  var notify: String?
+  package var notify: String?
   /// How many of its transfers proceed at once; nil leaves it to the settings.
-  var atOnce: Int?
+  package var atOnce: Int?
 
-  struct Header: Sendable, Equatable {
-    let name: String
-    let value: String
+  package struct Header: Sendable, Equatable {
+    package let name: String
+    package let value: String
   }
 
   /// What one payload can hold.
@@ -43,12 +45,19 @@ struct TransferBatch: Decodable, Sendable, Equatable {
   private static let itemKeys = ["url", "to", "from", "method", "sha256", "context"]
   private static let keys = itemKeys + ["items", "headers", "bearer_token_file", "notify", "at_once"]
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     try self.init(try JSONValue(from: decoder))
   }
 
+  /// Reads the bytes of a payload.
+  package init(payload: [UInt8]) throws(SettingsProblems) {
+    let value: JSONValue
+    do { value = try JSONValue(text: payload) } catch { throw SettingsProblems(["is not JSON: \(error)"]) }
+    try self.init(value)
+  }
+
   /// - Throws: All problems. A payload is one transfer, or has a list `items`.
-  init(_ value: JSONValue) throws(SettingsProblems) {
+  package init(_ value: JSONValue) throws(SettingsProblems) {
     var table = SettingsTable(value, at: "", known: Self.keys)
     var problems: [String] = []
     if table.value("items") == nil {
@@ -66,7 +75,8 @@ struct TransferBatch: Decodable, Sendable, Equatable {
       if Set(targets).count < targets.count { table.report("items", "two downloads have the same target") }
     }
     for (name, value) in table.texts("headers") {
-      if !TransferRequest.isToken(name) { table.report("headers.\(name)", "is not a valid HTTP header name") }
+      if !HeaderText.isName(name) { table.report("headers.\(name)", "is not a valid HTTP header name") }
+      if !HeaderText.isValue(value) { table.report("headers.\(name)", "has control characters") }
       if ["range", "if-range", "host", "content-length", "transfer-encoding"].contains(name.lowercased()) {
         table.report("headers.\(name)", "is set by the transfer itself; leave it out")
       }
@@ -81,9 +91,8 @@ struct TransferBatch: Decodable, Sendable, Equatable {
 
   private static func item(_ table: inout SettingsTable) -> Item? {
     let url = table.requiredText("url")
-    if let url, !["http://", "https://"].contains(where: { url.lowercased().hasPrefix($0) }) {
-      table.report("url", "must begin with https:// or http://")
-    }
+    do throws(TransferAddress.Flaw) { if let url { _ = try TransferAddress(url) } } catch { table.report("url", error.text) }
+    _ = table.string("context")
     let (to, from) = (path(&table, "to"), path(&table, "from"))
     let sha256 = table.text("sha256")?.lowercased()
     if let sha256, sha256.utf8.count != 64 || Hex.bytes(sha256.utf8, count: 32) == nil {
@@ -122,5 +131,5 @@ struct TransferBatch: Decodable, Sendable, Equatable {
 }
 
 extension TransferBatch.Item {
-  var isDownload: Bool { if case .download = direction { true } else { false } }
+  package var isDownload: Bool { if case .download = direction { true } else { false } }
 }

@@ -1,43 +1,52 @@
 import StrictText
 
 /// How the transfers of a batch stand: kept as the request's checkpoint between runs, and the output of the last one.
-struct TransferReport: Codable, Sendable, Equatable {
-  enum State: String, Codable, Sendable {
+package struct TransferReport: Codable, Sendable, Equatable {
+  package enum State: String, Codable, Sendable {
     case waiting, done, failed
   }
 
-  struct Item: Codable, Sendable, Equatable {
-    var state = State.waiting
+  package struct Item: Codable, Sendable, Equatable {
+    package var state = State.waiting
     /// The size of the file, once it is done.
-    var bytes: Int64?
+    package var bytes: Int64?
     /// The status of the server's last answer.
-    var status: Int?
+    package var status: Int?
     /// Why it failed, or why it waits for another attempt.
-    var problem: String?
+    package var problem: String?
     /// What the server answered to an upload, at most 4 KiB.
-    var answer: String?
+    package var answer: String?
     /// How often it began.
-    var attempts = 0
+    package var attempts = 0
     /// Where an interrupted upload goes on.
-    var resumption: Upload.Resumption?
+    package var resumption: Resumption?
   }
 
-  var items: [Item]
-  /// The scheduled time of the occurrence, if the request repeats: its next occurrence transfers everything again.
-  var occurrence: String?
+  /// Where the rest of an interrupted upload goes.
+  package struct Resumption: Codable, Sendable, Equatable {
+    package var url: String
+    /// The stamp of the file when the upload began.
+    package var file: String
 
-  init(count: Int, occurrence: String?) {
+    package init(url: String, file: String) { (self.url, self.file) = (url, file) }
+  }
+
+  package var items: [Item]
+  /// The scheduled time of the occurrence, if the request repeats: its next occurrence transfers everything again.
+  package var occurrence: String?
+
+  package init(count: Int, occurrence: String?) {
     items = [Item](repeating: Item(), count: count)
     self.occurrence = occurrence
   }
 
-  func count(_ state: State) -> Int { items.count { $0.state == state } }
+  package func count(_ state: State) -> Int { items.count { $0.state == state } }
 
   /// The report for people and for the handler that is notified. A large batch names only what is not done, and of
   /// more than 50 of these the others by their places in the batch, from 0.
   ///
   /// - Parameter transfer: The request's id, for a handler that is notified.
-  func json(of batch: TransferBatch, transfer: String? = nil) -> [UInt8] {
+  package func json(of batch: TransferBatch, transfer: String? = nil) -> [UInt8] {
     func write(_ isBrief: Bool) -> [UInt8] {
       JSONWriter.object { writer in
         writer.member("transfer", transfer)
@@ -67,7 +76,7 @@ struct TransferReport: Codable, Sendable, Equatable {
     return whole.count <= 60_000 ? whole : write(true)
   }
 
-  var summary: String {
+  package var summary: String {
     let failed = items.filter { $0.state != .done && $0.problem != nil }
     let first = failed.first?.problem.map { ": \($0)" } ?? ""
     return "\(count(.done)) of \(items.count) done"
