@@ -87,6 +87,8 @@ public protocol ControlledHost: Sendable {
   func giveBackAssertion(_ id: AssertionID) async throws(RequestRefusal) -> Assertion
   /// The execution assertions that are held, oldest first.
   func heldAssertions() async -> [Assertion]
+  /// The host's figures for monitoring.
+  func metrics() async -> HostMetrics
   /// A snapshot of the host.
   func status() async -> HostStatus
   /// Starts to drain and returns at once.

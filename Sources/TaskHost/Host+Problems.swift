@@ -1,6 +1,7 @@
 import HostThreads
 public import TaskModel
 import TaskScheduler
+import TaskStore
 
 // The problems that the operator should know about or must solve.
 

@@ -3,6 +3,7 @@ import HostThreads
 import Logging
 public import TaskModel
 import TaskScheduler
+import TaskStore
 
 // The operator's questions and decisions about when requests run.
 

@@ -3,6 +3,7 @@ import HostThreads
 import PluginTrust
 public import TaskModel
 import TaskScheduler
+import TaskStore
 import WorkerProcesses
 import WorkerSandbox
 

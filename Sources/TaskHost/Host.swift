@@ -29,7 +29,7 @@ public final class Host: Sendable {
   let log: Logger
   /// Holds the lock of the state directory while the host exists.
   private let directory: StateDirectory
-  let store: any RequestStore
+  let store: SQLiteRequestStore
   let launchedFiles: LaunchedFiles
   let scheduler: Scheduler
   let surroundings: MachineMonitor

@@ -2,6 +2,7 @@ import Failpoints
 import Foundation
 import GRDB
 import HostThreads
+import Synchronization
 public import TaskModel
 
 /// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection and several reading
@@ -10,6 +11,7 @@ public final class SQLiteRequestStore: RequestStore {
   /// Drawn at random when the file was created.
   public let origin: UInt64
   private let path: String
+  private let pageSize: Int
   let pool: DatabasePool
   let identifiers = IdentifierTable()
   let lanes: LaneTable
@@ -18,9 +20,14 @@ public final class SQLiteRequestStore: RequestStore {
   private let marks: [StoreMark]
   private let sums: Result<PageSums, PageSums.Unavailable>
   private let isClosed = Guarded(false)
+  private let committed = Atomic<UInt64>(0)
   private let check = Guarded<StoreCheck?>(nil)
   /// The open files of the store.
   public let files: StoreFiles
+  /// The number of commits since the store was opened; each waited for the disk.
+  public var commits: UInt64 { committed.load(ordering: .relaxed) }
+  /// The size of the write-ahead log in bytes.
+  public var logBytes: Int64 { Int64(clamping: checkpointer.logPages).multiplied(saturatingBy: Int64(clamping: pageSize)) }
   /// Sentences about accepted and possible losses.
   public let lossNotes: [String]
   /// Why page checksums that should exist are missing, as a sentence; nil if none are missing.
@@ -96,7 +103,7 @@ public final class SQLiteRequestStore: RequestStore {
       let content = StoreMark.Content(origin: origin, sequence: highest, isOpen: true)
       let written = try marks.map { try StoreMark(path: $0, content) }
       self.marks = written
-      let pageSize = try pool.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4096
+      pageSize = try pool.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4096
       let sums: Result<PageSums, PageSums.Unavailable>
       do throws(PageSums.Unavailable) {
         sums = .success(try PageSums(path: path, origin: origin, pageSize: pageSize, isExpected: recollection.knows(origin)))
@@ -145,6 +152,7 @@ public final class SQLiteRequestStore: RequestStore {
           transaction.end(isUndone: true)
           throw error
         }
+        committed.add(1, ordering: .relaxed)
         let highest = transaction.highestAdded
         transaction.end(isUndone: false)
         for mark in marks { mark.note(highest) }

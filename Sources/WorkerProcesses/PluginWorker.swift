@@ -87,6 +87,9 @@ public final class PluginWorker: Sendable {
   /// The identifier that the plugin registered or tried to register, even if its launch failed afterwards.
   public var claimedIdentifier: TaskIdentifier? { state.withLock { $0.machine.asked } }
 
+  /// The number of worker processes that this process has started or tried to start.
+  public static var starts: UInt64 { incidents.load(ordering: .relaxed) }
+
   /// Its process; nil if it has none.
   public var processID: Int32? { state.withLock { $0.process?.processID } }
 

@@ -325,6 +325,13 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
+  public func metrics() async -> HostMetrics {
+    var metrics = HostMetrics(status: await status(), commits: 7, logBytes: 4096, workerStarts: 2)
+    for run in state.withLock({ $0.runs.values.map { $0 } }) { metrics.tasks[run.identifier, default: TaskMetrics()].add(run) }
+    return metrics
+  }
+
+  /// As the protocol says.
   public func shutdown() async {
     state.withLock { $0.phase = .draining }
     finish()

@@ -60,7 +60,7 @@ struct HostileClientTests {
         ("DELETE", "/v1/requests/nonsense", nil, 404), ("GET", "/v1/requests/../../etc/passwd", nil, 404), ("GET", "/nowhere", nil, 404),
         ("PATCH", "/v1/requests", nil, 405), ("GET", "/v1/requests?limit=99999999999", nil, 400),
         ("GET", "/v1/requests?nonsense=1", nil, 400),
-        ("GET", "/v1/requests?state=%zz", nil, 400), ("POST", "/v1/simulate/launch", "[]", 400), ("GET", "/metrics", nil, 501),
+        ("GET", "/v1/requests?state=%zz", nil, 400), ("POST", "/v1/simulate/launch", "[]", 400), ("GET", "/metrics?x=1", nil, 400),
       ]
       for row in table {
         let answer = try await onThread { try SocketClient(socket).request(row.method, row.path, body: row.body) }

@@ -129,7 +129,6 @@ import Testing
     ("POST", "/v1/plugins/a/release", nil, 404, "not_found", "identifier"),
     ("POST", "/v1/plugins/a%20b/release", nil, 404, "not_found", "identifier"),
     ("GET", "/v1/plugins/a/release", nil, 405, "method_not_allowed", nil),
-    ("GET", "/metrics", nil, 501, "unsupported", nil),
     ("GET", "/openapi.json", nil, 501, "unsupported", nil),
     ("GET", "/", nil, 501, "unsupported", nil),
   ]

@@ -1,5 +1,6 @@
 import HostThreads
 import Logging
+import NIOCore
 import NIOHTTP1
 import RecordJSON
 import StrictText
@@ -102,6 +103,10 @@ struct ControlResponder: Sendable {
       await host.shutdown()
       return one("draining", status: .accepted) { $0.member("phase", $1) }
     case .health: return health(await host.health())
+    case .metrics:
+      return ControlResponse(
+        status: .ok, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"],
+        body: .bytes(ByteBuffer(bytes: MetricsText.write(await host.metrics()))))
     case .otherMethods(let allowed): return notAllowed(request, use: allowed)
     case .later(let what):
       throw RequestRefusal(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")

@@ -40,6 +40,7 @@ enum Route: Hashable {
   case shutdown
   case stream
   case health
+  case metrics
   /// Designed, but not part of this version.
   case later(String)
   /// The path answers only these methods.
@@ -70,7 +71,7 @@ enum Route: Hashable {
     case 1:
       switch parts[0] {
       case "healthz": return [("GET", .health)]
-      case "metrics": return [("GET", .later("metrics"))]
+      case "metrics": return [("GET", .metrics)]
       case "openapi.json": return [("GET", .later("the OpenAPI description"))]
       case "": return [("GET", .later("the dashboard"))]
       default: break

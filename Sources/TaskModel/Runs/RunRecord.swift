@@ -74,6 +74,8 @@ public struct RunReport: Sendable, Hashable {
   /// The number of the worker incident that ended the run. All runs that one incident ended share the number, so that it counts against the
   /// plugin once. Not stored.
   public var incident: UInt64?
+  /// When the run was due; nil if unknown. Not stored: only the end of a run tells it.
+  public var due: WallTime?
   /// The run's trace; nil if its request was submitted without one. Not stored: it follows from the request.
   public var trace: RunTrace?
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.

@@ -177,7 +177,7 @@ extension LiveRunEntry {
   /// The same run, for a request that now repeats.
   fileprivate var ofRepeating: LiveRunEntry {
     LiveRunEntry(
-      run: run, request: request, identifier: identifier, attempt: attempt, started: started, isRepeating: true, gates: gates,
+      run: run, request: request, identifier: identifier, attempt: attempt, started: started, due: due, isRepeating: true, gates: gates,
       isSimulated: isSimulated, stopRequested: stopRequested)
   }
 }

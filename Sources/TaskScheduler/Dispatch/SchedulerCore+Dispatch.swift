@@ -149,7 +149,7 @@ extension SchedulerCore {
     permits = permits.map { max(0, $0 - 1) }
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent.adding(saturating: 1), started: began,
-      isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)
+      due: offer.due, isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)
     let isHeld = offer.due > now
     let isAhead = isHeld || handler.freeSlots == 0
     let input = try transaction.input(of: offer.id)

@@ -104,8 +104,8 @@ final class ForecastRun {
     let identifier = record.request.identifier
     let started = record.started ?? now
     let entry = LiveRunEntry(
-      run: run, request: record.id, identifier: identifier, attempt: record.attempt, started: started, isRepeating: record.isRepeating,
-      gates: record.gates, stopRequested: record.stopRequested)
+      run: run, request: record.id, identifier: identifier, attempt: record.attempt, started: started, due: record.due,
+      isRepeating: record.isRepeating, gates: record.gates, stopRequested: record.stopRequested)
     core.live[run] = entry
     core.slotTaken(entry)
     served.insert(record.id)

@@ -12,6 +12,8 @@ public struct LiveRunEntry: Sendable, Hashable {
   public let attempt: Int
   /// When it began.
   public internal(set) var started: WallTime
+  /// When the request was due.
+  let due: WallTime
   /// Whether the request has occurrences to come.
   let isRepeating: Bool
   /// The constraints under which it began.

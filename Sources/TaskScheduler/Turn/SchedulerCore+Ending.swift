@@ -6,6 +6,8 @@ extension SchedulerCore {
   func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
     begin(run, endedAs: ending, report, now: now)
     guard let entry = live[run] else { return }
+    var report = report
+    report.due = entry.due
     if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
       let isUnrecorded = unrecorded.remove(run) != nil
       if isUnrecorded {

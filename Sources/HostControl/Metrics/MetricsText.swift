@@ -1,0 +1,108 @@
+import TaskModel
+
+/// `GET /metrics`: a host's figures under the names that Documentation/monitoring.md lists. No label holds an id, so their number is bounded
+/// by the configuration and the plugins.
+struct MetricsText {
+  private var writer: MetricsWriter
+  private let metrics: HostMetrics
+  private var status: HostStatus { metrics.status }
+
+  static func write(_ metrics: HostMetrics) -> [UInt8] {
+    var text = MetricsText(writer: MetricsWriter(reservingCapacity: 8192 + metrics.tasks.count * 2048), metrics: metrics)
+    text.host()
+    text.requests()
+    text.runs()
+    text.schedules()
+    text.counters()
+    return text.writer.bytes
+  }
+
+  private mutating func host() {
+    writer.metric("taskhost_build_info", .gauge, "Always 1; the labels say what runs.")
+    writer.sample("taskhost_build_info", ["version": status.version], 1)
+    writer.metric("taskhost_start_time_seconds", .gauge, "When the host started, in seconds since the Unix epoch.")
+    writer.sample("taskhost_start_time_seconds", [:], status.started)
+    writer.metric("taskhost_phase", .gauge, "1 for the phase that the host is in.")
+    for phase in HostPhase.allCases { writer.sample("taskhost_phase", ["phase": phase.rawValue], phase == status.phase ? 1 : 0) }
+    writer.metric("taskhost_plugins", .gauge, "Registered identifiers and refused plugin files.")
+    writer.sample("taskhost_plugins", ["state": "registered"], status.pluginsRegistered)
+    writer.sample("taskhost_plugins", ["state": "refused"], status.pluginsRefused)
+    writer.metric("taskhost_problems", .gauge, "What the operator should know, by kind. needs_action: a person must act.")
+    for kind in Problem.Kind.allCases {
+      let found = status.problems.filter { $0.kind == kind }
+      let urgent = found.count { $0.needsAction }
+      writer.sample("taskhost_problems", ["kind": kind.rawValue, "needs_action": "true"], urgent)
+      writer.sample("taskhost_problems", ["kind": kind.rawValue, "needs_action": "false"], found.count - urgent)
+    }
+    writer.metric("taskhost_process_cpu_seconds_total", .counter, "Processor time of the host's process, without its workers.")
+    writer.sample("taskhost_process_cpu_seconds_total", [:], metrics.processorTime)
+  }
+
+  private mutating func requests() {
+    writer.metric("taskhost_requests", .gauge, "Requests in the store, by state.")
+    for state in RequestState.allCases { writer.sample("taskhost_requests", ["state": state.rawValue], status.requests[state] ?? 0) }
+    writer.metric("taskhost_overdue_identifiers", .gauge, "Identifiers with work that is due for a long time and does not run.")
+    writer.sample("taskhost_overdue_identifiers", [:], status.problems.count { $0.kind == .overdue })
+    writer.metric("taskhost_assertions", .gauge, "Execution assertions that are held.")
+    writer.sample("taskhost_assertions", [:], status.assertions.count)
+  }
+
+  private mutating func runs() {
+    writer.metric("taskhost_live_runs", .gauge, "Runs that are live.")
+    writer.sample("taskhost_live_runs", [:], status.running)
+    writer.metric("taskhost_live_runs_limit", .gauge, "max_concurrent_runs.")
+    writer.sample("taskhost_live_runs_limit", [:], status.maxConcurrentRuns)
+    let tasks = metrics.tasks.sorted { $0.key < $1.key }
+    writer.metric("taskhost_runs_total", .counter, "Runs that ended, by outcome and by the reason for which they were asked to stop.")
+    for (identifier, task) in tasks {
+      let endings = task.endings.map { ($0.key.outcome.rawValue, $0.key.stopReason?.rawValue ?? "", $0.value) }
+      for (outcome, reason, count) in endings.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+        writer.sample("taskhost_runs_total", ["identifier": identifier.rawValue, "outcome": outcome, "stop_reason": reason], count)
+      }
+    }
+    writer.metric("taskhost_forced_stops_total", .counter, "Runs that were stopped by force.")
+    for (identifier, task) in tasks { writer.sample("taskhost_forced_stops_total", ["identifier": identifier.rawValue], task.forcedStops) }
+    writer.metric("taskhost_run_duration_seconds", .histogram, "How long handlers ran.")
+    for (identifier, task) in tasks { writer.sample("taskhost_run_duration_seconds", ["identifier": identifier.rawValue], task.durations) }
+    writer.metric("taskhost_start_lateness_seconds", .histogram, "How long after its due time a run began, whatever held it back.")
+    writer.sample("taskhost_start_lateness_seconds", [:], metrics.startLateness)
+  }
+
+  /// One series for each identifier: the keys of requests are unbounded.
+  private mutating func schedules() {
+    var success: [TaskIdentifier: WallTime] = [:]
+    var failures: [TaskIdentifier: Int] = [:]
+    for task in status.tasks {
+      let schedule = task.schedule
+      failures[schedule.identifier] = max(failures[schedule.identifier] ?? 0, schedule.failures)
+      if let time = schedule.lastSuccess { success[schedule.identifier] = max(success[schedule.identifier] ?? time, time) }
+    }
+    writer.metric("taskhost_last_success_timestamp_seconds", .gauge, "When a run last succeeded, in seconds since the Unix epoch.")
+    for (identifier, time) in success.sorted(by: { $0.key < $1.key }) {
+      writer.sample("taskhost_last_success_timestamp_seconds", ["identifier": identifier.rawValue], time)
+    }
+    writer.metric("taskhost_consecutive_failures", .gauge, "Failed runs since the last success; of several schedules, the most.")
+    for (identifier, count) in failures.sorted(by: { $0.key < $1.key }) {
+      writer.sample("taskhost_consecutive_failures", ["identifier": identifier.rawValue], count)
+    }
+  }
+
+  private mutating func counters() {
+    let counters = status.counters
+    for (name, help, value) in [
+      ("events_received", "Events that the host received.", counters.eventsReceived),
+      ("events_woken", "Requests that events made due.", counters.eventsWoken),
+      ("events_merged", "Events merged into a run to come.", counters.eventsMerged),
+      ("events_dropped", "Events that no request waited for, or that came too fast.", counters.eventsDropped),
+      ("log_lines_dropped", "Log lines that were lost.", counters.logLinesDropped),
+      ("assertions_refused", "Execution assertions refused because too many were held.", counters.assertionsRefused),
+      ("store_commits", "Commits of the store; each waits for the disk once.", metrics.commits),
+      ("worker_starts", "Worker processes that were started.", metrics.workerStarts),
+    ] {
+      writer.metric("taskhost_\(name)_total", .counter, help)
+      writer.sample("taskhost_\(name)_total", [:], value)
+    }
+    writer.metric("taskhost_store_log_bytes", .gauge, "The size of the store's write-ahead log.")
+    writer.sample("taskhost_store_log_bytes", [:], metrics.logBytes)
+  }
+}

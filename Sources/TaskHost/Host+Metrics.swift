@@ -1,0 +1,21 @@
+import Glibc
+public import TaskModel
+import TaskStore
+import WorkerProcesses
+
+extension Host {
+  /// The host's figures for monitoring.
+  public func metrics() async -> HostMetrics {
+    let status = await status()
+    let (tasks, lateness) = events.meter.current
+    return HostMetrics(
+      status: status, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,
+      workerStarts: PluginWorker.starts, processorTime: Self.processorTime)
+  }
+
+  private static var processorTime: Duration {
+    var time = timespec()
+    guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return .zero }
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+}

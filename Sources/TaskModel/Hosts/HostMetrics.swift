@@ -1,0 +1,31 @@
+/// A host's figures for monitoring. What is counted is counted since the host's start.
+public struct HostMetrics: Sendable, Hashable {
+  /// The host's status at the same moment.
+  public var status: HostStatus
+  /// The runs of each identifier that has had one.
+  public var tasks: [TaskIdentifier: TaskMetrics]
+  /// How long after its due time a run began. What held it back, constraints or limits, counts too.
+  public var startLateness: DurationHistogram
+  /// The number of the store's commits; each waits for the disk once.
+  public var commits: UInt64
+  /// The size of the store's write-ahead log in bytes.
+  public var logBytes: Int64
+  /// The number of worker processes that were started.
+  public var workerStarts: UInt64
+  /// The processor time that the host's process has used, without its workers.
+  public var processorTime: Duration
+
+  /// Creates metrics.
+  public init(
+    status: HostStatus, tasks: [TaskIdentifier: TaskMetrics] = [:], startLateness: DurationHistogram = DurationHistogram(),
+    commits: UInt64 = 0, logBytes: Int64 = 0, workerStarts: UInt64 = 0, processorTime: Duration = .zero
+  ) {
+    self.status = status
+    self.tasks = tasks
+    self.startLateness = startLateness
+    self.commits = commits
+    self.logBytes = logBytes
+    self.workerStarts = workerStarts
+    self.processorTime = processorTime
+  }
+}
