@@ -210,8 +210,8 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
     .target(
-      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK", "TransferOrders"], path: "Plugins/Transfers",
-      exclude: ["Entry"], swiftSettings: settings),
+      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK", "TransferOrders"],
+      path: "Plugins/Transfers", exclude: ["Entry"], swiftSettings: settings),
     .target(name: "TransfersEntry", dependencies: ["TaskHostSDK", "Transfers"], path: "Plugins/Transfers/Entry", swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
