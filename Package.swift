@@ -111,7 +111,7 @@ let package = Package(
       name: "TaskHostTesting",
       dependencies: [
         "CTaskHost", "CalendarTime", "HostThreads", "MemoryStore", "PluginRuntime", "RecordJSON", "SchedulingLimits", "StrictText",
-        "TaskHostSDK", "TaskModel", "TaskScheduler", "TypedCalls",
+        "TaskHostSDK", "TaskModel", "TaskScheduler", "TransferOrders", "TypedCalls",
       ],
       path: "SDK/TaskHostTesting", swiftSettings: settings),
 

@@ -52,7 +52,6 @@ struct TransferTask: BackgroundTask {
       return run.hasProgressed ? .snooze() : .retry()
     }
     guard run.report.count(.waiting) == 0 else { throw TaskFailure.temporary(summary, retryAfter: run.retryAfter) }
-    if let identifier = batch.notify { try notify(identifier, of: run.report, batch, task) }
     // A request that repeats keeps its checkpoint.
     try task.checkpoint.setValue(TransferReport(count: 0, occurrence: nil))
     ledger.forget(task.requestID)
@@ -94,20 +93,6 @@ struct TransferTask: BackgroundTask {
       if let last = looked, .now - last < .seconds(900) { return false }
       looked = .now
       return true
-    }
-  }
-
-  /// Launches one run of the handler that waits for the batch, with the report as its payload.
-  private func notify(
-    _ identifier: String, of report: TransferReport, _ batch: TransferBatch, _ task: TaskContext<TransferBatch>
-  ) throws {
-    do {
-      try task.submit(
-        TaskRequest(
-          identifier: identifier, payload: report.json(of: batch, transfer: task.requestID), uniqueKey: "transfers/\(task.requestID)",
-          onConflict: .keep))
-    } catch {
-      throw TaskFailure.temporary("\(report.summary), but \(identifier) cannot be notified: \(error)")
     }
   }
 }

@@ -223,7 +223,7 @@ extension TestHost {
     return record
   }
 
-  private func snapshot(_ record: RequestRecord) -> HostedRequest {
+  func snapshot(_ record: RequestRecord) -> HostedRequest {
     let runs = core.monitor.locked { core.reports[record.id] ?? [] }
     return HostedRequest(
       id: record.id.description, submitted: SubmittedRequest(record.request), state: HostedRequest.State(record.state),

@@ -6,6 +6,7 @@ import StrictText
 import TaskHostSDK
 import TaskModel
 import TaskScheduler
+import TransferOrders
 
 extension TestHost {
   /// The transfers that plugins have submitted, in the order of submission. Needs ``TestHostOptions/mayTransfer``.
@@ -46,27 +47,20 @@ extension TestHost {
         }
       } catch { throw TestHostError.system("\(item.file): \(error)") }
     }
-    let failed = transfer.items.count { failing[$0.url] != nil }
-    let report = JSONWriter.object { writer in
-      writer.member("transfer", id)
-      writer.member("done", transfer.items.count - failed)
-      writer.member("failed", failed)
-      writer.member("waiting", 0)
-      writer.member("bytes", bytes.values.reduce(0, +))
-      writer.array("items", transfer.items) { writer, item in
-        writer.member("url", item.url)
-        writer.member(item.isDownload ? "to" : "from", item.file)
-        writer.member("state", failing[item.url] == nil ? "done" : "failed")
-        writer.member("bytes", bytes[item.url])
-        writer.member("problem", failing[item.url])
-      }
+    let batch: TransferBatch
+    do { batch = try TransferBatch(payload: record.request.payload) } catch { throw TestHostError.notPossible("\(id): \(error)") }
+    var report = TransferReport(count: batch.items.count, occurrence: nil)
+    for (index, item) in batch.items.enumerated() {
+      report.items[index].state = failing[item.url] == nil ? .done : .failed
+      report.items[index].bytes = bytes[item.url].map { Int64($0) }
+      report.items[index].problem = failing[item.url]
     }
     try change { scheduler in
       var run = TaskModel.RunReport()
-      run.output = report
-      try scheduler.carryOut(record.id, failed == 0 ? .success : .failure, run)
+      run.output = report.json(of: batch)
+      try scheduler.carryOut(record.id, report.count(.failed) == 0 ? .success : .failure, run)
     }
-    guard let identifier = (try? JSONReader.read(record.request.payload))?["notify"]?.string else { return nil }
-    return try submit(identifier, payload: report, uniqueKey: "transfers/\(id)", onConflict: .keep)
+    let wake = core.monitor.locked { core.requests().last { $0.request.tags.contains("transfer:\(id)") } }
+    return try wake.map { try request($0.id.description) }
   }
 }

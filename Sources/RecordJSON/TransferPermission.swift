@@ -36,13 +36,14 @@ public struct TransferPermission: Sendable {
   private static let members = itemMembers + ["items", "headers", "bearer_token_file", "notify", "at_once"]
 
   /// The tag by which a plugin's transfers are found.
-  public static func tag(of identifier: TaskIdentifier) -> String { SubmissionRules.ownerTag + identifier.rawValue }
+  public static func tag(of identifier: TaskIdentifier) -> String { TaskRequest.ownerTag + identifier.rawValue }
 
   /// Whether a request is a transfer of a plugin.
   ///
   /// - Parameter own: The plugin's identifiers.
   public static func owns(_ record: RequestRecord, _ own: [TaskIdentifier]) -> Bool {
-    record.request.identifier == .transfers && own.contains { record.request.tags.contains(tag(of: $0)) }
+    guard record.request.identifier == .transfers, let owner = record.request.owner else { return false }
+    return own.contains(owner) && record.request.tags.contains(tag(of: owner))
   }
 
   /// The request that carries out a plugin's order: with its files in the plugin's folder, and marked as the plugin's.
@@ -56,12 +57,13 @@ public struct TransferPermission: Sendable {
     guard request.after.isEmpty, request.event == nil, request.repetition?.schedule != .event, request.onConflict != .append else {
       throw CallFailure(.invalid, "a plugin's transfer waits for no other request and no event: submit it when those have come")
     }
-    try SubmissionRules.checkTags(of: request)
+    do throws(RequestRefusal) { try request.check() } catch { throw CallFailure(error) }
     guard network != .none else {
       throw CallFailure(.notPermitted, "\(identifier) may not connect to anything: set network in its entitlements")
     }
     var order = request
     order.payload = try payload(request.payload)
+    order.owner = identifier
     order.tags.append(Self.tag(of: identifier))
     // Keys are within the identifier, which all plugins share here.
     order.uniqueKey = request.uniqueKey.map { "\(identifier)/\($0)" }

@@ -169,7 +169,11 @@ public final class Host: Sendable {
         changes: registry.registered.flatMap { plugin in
           plugin.contracts.first.map { first in plugin.changes.map { PluginLaunchChange($0, by: first.identifier) } } ?? []
         },
-        rejection: rejection, crashed: parts.crashed, begun: parts.begun,
+        rejection: rejection,
+        completions: TransferCompletions.rule { [rules = parts.rules, registered = registry.registered] target, owner in
+          rules.mayTell(target, of: owner, among: registered.map { $0.contracts.map(\.identifier) })
+        },
+        crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
         observe: { notice in
           surroundings.receive(notice)

@@ -122,6 +122,9 @@ final class PluginServices: WorkerServices {
       _ = try changeable(request, for: run, own)
       try submissionRules.check(fields.identifier, from: run.identifier, own: own)
       try submissionRules.checkFields(of: fields, own: own)
+      var fields = fields
+      // Its ends are then told with this plugin's authority.
+      if fields.identifier == .transfers { fields.owner = own.first ?? run.identifier }
       scheduler.update(request, with: fields, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }
@@ -167,9 +170,9 @@ final class PluginServices: WorkerServices {
     }
     let ended: @Sendable (Result<RequestRecord, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { _ in .done })) }
     switch change {
-    case .cancel: scheduler.cancel(id, completion: ended)
-    case .pause: scheduler.pause(id, RequestPause(by: "plugin \(run.identifier)", since: clock.wallTime), completion: ended)
-    case .resume: scheduler.resume(id, completion: ended)
+    case .cancel: scheduler.cancel(id, quietly: true, completion: ended)
+    case .pause: scheduler.pause(id, RequestPause(byPlugin: run.identifier, since: clock.wallTime), completion: ended)
+    case .resume: scheduler.resume(id, isPlugins: true, completion: ended)
     }
   }
 

@@ -59,6 +59,8 @@ struct StoredOptions: Codable, Equatable {
   var uniqueWindow: Int64?
   var traceparent: String?
   var jitter: Int64?
+  var owner: String?
+  var untold: Bool?
 
   struct Cron: Codable, Equatable {
     var expression, zone, gap, repeated: String
@@ -112,6 +114,8 @@ struct StoredOptions: Codable, Equatable {
     uniqueWindow = request.uniqueWindow?.wholeMilliseconds
     traceparent = request.traceparent?.description
     jitter = request.jitter == .zero ? nil : request.jitter.wholeMilliseconds
+    owner = request.owner?.rawValue
+    untold = request.isUntold ? true : nil
   }
 
   /// The trace in the options of a request; nil for none.
@@ -152,6 +156,8 @@ struct StoredOptions: Codable, Equatable {
     request.uniqueWindow = options.uniqueWindow.map { .milliseconds($0) }
     request.traceparent = options.traceparent.flatMap { TraceParent($0) }
     request.jitter = .milliseconds(max(0, options.jitter ?? 0))
+    request.owner = try options.owner.map { text in try TaskIdentifier(text) }
+    request.isUntold = options.untold == true
   }
 
   private static func policy(_ missed: Missed) throws -> MissedPolicy {
@@ -191,6 +197,6 @@ extension TaskRequest {
   /// Whether the request has any rarely used field.
   fileprivate var hasOptions: Bool {
     repetition != nil || event != nil || idempotencyKey != nil || uniqueWindow != nil || !after.isEmpty || gates != .none
-      || traceparent != nil || jitter != .zero
+      || traceparent != nil || jitter != .zero || owner != nil || isUntold
   }
 }

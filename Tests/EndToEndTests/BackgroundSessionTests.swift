@@ -43,7 +43,7 @@ struct BackgroundSessionTests {
       try await host.start()
       try await host.request(id, is: "succeeded")
       let wakes = try await host.json("tasks", "list", "--identifier", "test.apple.gallery.refresh", "--limit", "100")["requests"]?.array
-      let wake = try #require(wakes?.filter { $0["unique_key"]?.string == "transfers/\(id)" })
+      let wake = try #require(wakes?.filter { $0["tags"]?.array.compactMap(\.string) == ["transfer:\(id)"] })
       #expect(wake.count == 1)
       try await host.request(try #require(wake.first?["id"]?.string), is: "succeeded")
       let cleaned = try await host.cli("submit", "test.apple.gallery.cleanup", "--wait", "--json")

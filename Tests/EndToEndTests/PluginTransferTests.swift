@@ -96,7 +96,7 @@ struct PluginTransferTests {
       #expect(FileManager.default.contents(atPath: "\(folder)/held") == whole)
       #expect(Data(try await server.get("/kept/up")) == Data("hello".utf8))
       let wakes = try await host.json("tasks", "list", "--identifier", Self.identifier, "--limit", "1000")["requests"]?.array ?? []
-      let wake = try #require(wakes.first { $0["unique_key"]?.string == "transfers/\(id)" }?["id"]?.string)
+      let wake = try #require(wakes.first { $0["tags"]?.array.compactMap(\.string) == ["transfer:\(id)"] }?["id"]?.string)
       try await host.request(wake, is: "succeeded")
       let told = try await completions(host)
       #expect(told.count == 1 && told.first?["transfer"]?.string == id && told.first?["done"]?.integer == 12, "\(told)")

@@ -236,10 +236,10 @@ import Testing
     let world = try world()
     let (bad, live) = (try world.submit().id, try world.submit().id)
     try world.end(bad, .returned(.failure, stop: nil), RunReport())
-    #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(live, transaction) } }
-    let record = try world.turn { core, transaction in try core.discard(bad, transaction) }
+    #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(live, transaction, now: world.now) } }
+    let record = try world.turn { core, transaction in try core.discard(bad, transaction, now: world.now) }
     #expect(record.state == .cancelled && record.lastMessage?.hasPrefix("discarded; it had failed") == true)
-    #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(bad, transaction) } }
+    #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(bad, transaction, now: world.now) } }
     #expect(throws: RequestRefusal.self) { try world.retry(bad) }
   }
 
@@ -250,7 +250,7 @@ import Testing
     for id in ids { try world.end(id, .returned(.failure, stop: nil), RunReport()) }
     func discard(_ tag: String?, after: RequestID?, limit: Int) throws -> DiscardedRequests {
       try world.turn { core, transaction in
-        try core.discardAll(identifier: .sample(), tag: tag, after: after, limit: limit, transaction)
+        try core.discardAll(identifier: .sample(), tag: tag, after: after, limit: limit, transaction, now: world.now)
       }
     }
     #expect(try discard("none", after: nil, limit: 10).discarded == [])

@@ -228,7 +228,7 @@ import Testing
     let failed = try world.submit(.sample(Self.source)).id
     try world.finish(failed, .failure)
     try world.finish(alarm, .success)
-    try world.turn { core, transaction in try core.discard(failed, transaction) }
+    try world.turn { core, transaction in try core.discard(failed, transaction, now: world.now) }
     #expect(!world.isRunning(alarm))
   }
 }

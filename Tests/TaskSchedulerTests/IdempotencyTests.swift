@@ -220,8 +220,8 @@ import Testing
     #expect(RequestFingerprint(of: keyed("j")).value == RequestFingerprint(of: keyed("i")).value)
     // Whoever adds a field decides whether it counts, and says so here.
     // A trace does not count. A wish about lost conditions is in the gates as well; whether a deadline has passed or somebody paused it is
-    // not submitted.
-    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 21)
+    // not submitted; nor is who owns it, and whether nobody is told.
+    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 23)
     #expect(Mirror(reflecting: RunConstraints.none).children.count == 9)
   }
 

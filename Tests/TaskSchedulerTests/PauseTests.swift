@@ -42,7 +42,7 @@ import Testing
     #expect(explanation.gates.map(\.kind) == ["paused"])
     #expect(explanation.gates.first?.sentence == "it is paused by user 7: the line is slow")
     #expect(explanation.gates.first?.since == .ms(1000))
-    #expect(explanation.earliestStart == nil && explanation.wouldRunIf == ["it is resumed"])
+    #expect(explanation.earliestStart == nil && explanation.wouldRunIf == ["taskhost transfers resume \(id)"])
   }
 
   @Test("a running one is asked to stop, and waits without an attempt spent, until it is resumed", arguments: [TaskResult.retry, .snooze])

@@ -27,12 +27,14 @@ import Testing
     record.request.idempotencyKey = "idem\0"
     record.request.uniqueWindow = .seconds(3600)
     record.request.jitter = .seconds(600)
+    record.request.owner = .transfers
+    record.request.isUntold = true
     record.occurrence = .ms(50)
     record.eventDue = .ms(4)
     record.eventSince = .ms(5)
     record.missedLeft = 2
     record.isRelaxed = true
-    record.paused = RequestPause(by: "user ü", since: .ms(6), reason: "why")
+    record.paused = RequestPause(by: "user ü", since: .ms(6), reason: "why", isPlugins: true)
     return record
   }
 

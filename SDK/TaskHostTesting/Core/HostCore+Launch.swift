@@ -21,10 +21,15 @@ extension HostCore {
     let contracts = plugins.flatMap { $0.handlers.map(contract) }
     payloads = TypedPayloads(contracts)
     let refused: [(TaskRequest, RequestRefusal)]
+    let identifiers = plugins.map { $0.handlers.map(\.identifier) }
     do {
       refused = try scheduler.open(
         contracts, changes: changes, clocks: clock.reference,
-        rejection: { [payloads] in payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1) })
+        rejection: { [payloads] in payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1) },
+        completions: TransferCompletions.rule { [others] target, owner in
+          owner == nil || others.contains { $0.matches(target) }
+            || identifiers.contains { own in own.contains(target) && owner.map(own.contains) == true }
+        })
     } catch { throw TestHostError.system(error.description) }
     if let (_, refusal) = refused.first {
       let failure = CallFailure(refusal)

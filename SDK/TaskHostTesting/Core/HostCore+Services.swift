@@ -144,12 +144,12 @@ extension HostCore: RunServices {
   func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure) {
     try serve(.cancel, run) { (state) throws(CallFailure) in
       _ = try liveTransfer(id, state.plugin.identifiers)
-      let pause = RequestPause(by: "plugin \(run.identifier)", since: clock.wallTime)
+      let pause = RequestPause(byPlugin: run.identifier, since: clock.wallTime)
       try changing { () throws(RequestRefusal) in
         switch change {
-        case .cancel: try scheduler.cancel(id)
+        case .cancel: try scheduler.cancel(id, quietly: true)
         case .pause: try scheduler.pause(id, pause)
-        case .resume: try scheduler.resume(id)
+        case .resume: try scheduler.resume(id, isPlugins: true)
         }
       }
     }

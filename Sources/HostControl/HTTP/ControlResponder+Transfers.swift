@@ -14,11 +14,11 @@ extension ControlResponder {
     let parameters = try QueryParameters(query, known: ["state", "tag", "limit", "after"])
     var wanted = RequestQuery()
     wanted.identifier = .transfers
-    wanted.states = try parameters.states()
+    wanted.states = try parameters.states(or: Self.paused)
     wanted.tag = try parameters.one("tag")
     wanted.after = try parameters.id("after", ofA: "transfer")
     wanted.limit = min(Self.listLimit, try parameters.limit(preset: Self.listPreset))
-    let found = try await host.requests(wanted)
+    let found = try await parameters.all("state").contains(Self.paused) ? withPaused(wanted) : host.requests(wanted)
     var transfers: [TransferState] = []
     for record in found {
       // One that was removed meanwhile is left out.
@@ -27,6 +27,22 @@ extension ControlResponder {
     }
     return list("transfers", transfers, next: found.count < wanted.limit ? nil : found.last?.id.description) {
       $0.transfer($1, isWhole: false)
+    }
+  }
+
+  /// What `state` says of live transfers that somebody holds back, besides their own states.
+  private static let paused = "paused"
+
+  /// Those in one of the states, if any is wanted, or paused. There are at most `max_pending` live ones to look at.
+  private func withPaused(_ wanted: RequestQuery) async throws -> [RequestRecord] {
+    var (query, found) = (wanted, [RequestRecord]())
+    query.states += RequestState.allCases.filter { !$0.isFinal && !query.states.contains($0) }
+    query.limit = Self.listLimit
+    while true {
+      let page = try await host.requests(query)
+      found += page.filter { $0.paused != nil && !$0.state.isFinal || wanted.states.contains($0.state) }
+      if found.count >= wanted.limit || page.count < query.limit { return Array(found.prefix(wanted.limit)) }
+      query.after = page.last?.id
     }
   }
 

@@ -87,12 +87,16 @@ struct QueryParameters {
   func outcomes() throws(RequestRefusal) -> [RunOutcome] { try named("outcome", RunOutcome.allCases) }
 
   /// `state`, repeatable. Pending includes claimed, which is shown as pending.
-  func states() throws(RequestRefusal) -> [RequestState] {
-    try named("state", RequestState.allCases.filter { $0 != .claimed }).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
+  ///
+  /// - Parameter word: Another word that the parameter may be.
+  func states(or word: String? = nil) throws(RequestRefusal) -> [RequestState] {
+    try named("state", RequestState.allCases.filter { $0 != .claimed }, or: word).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
   }
 
-  private func named<Name: RawRepresentable<String>>(_ parameter: String, _ names: [Name]) throws(RequestRefusal) -> [Name] {
-    try all(parameter).map { text throws(RequestRefusal) in
+  private func named<Name: RawRepresentable<String>>(_ parameter: String, _ names: [Name], or word: String? = nil) throws(RequestRefusal)
+    -> [Name]
+  {
+    try all(parameter).filter { $0 != word }.map { text throws(RequestRefusal) in
       if let name = names.first(where: { $0.rawValue == text }) { return name }
       let hint = NearestName.hint(for: text, among: names.map(\.rawValue))
       throw RequestRefusal(.invalid, "there is no \(parameter) \"\(text.escapingControlCharacters)\"\(hint)", field: parameter)

@@ -67,16 +67,6 @@ public struct SubmissionRules: Sendable {
     }
   }
 
-  /// The beginning of the tag that says whose a transfer is. The host alone gives it.
-  public static let ownerTag = "plugin:"
-
-  /// Throws `invalid` if the request has a tag that the host alone gives.
-  public static func checkTags(of request: TaskRequest) throws(CallFailure) {
-    guard !request.tags.contains(where: { $0.hasPrefix(ownerTag) }) else {
-      throw CallFailure(.invalid, "\(RequestField.tags.rawValue): those that begin with \(ownerTag) are the host's")
-    }
-  }
-
   /// Throws `notPermitted` if the request wakes the machine and the plugin may not: it costs the battery of a laptop that its owner has
   /// closed.
   ///
@@ -87,17 +77,36 @@ public struct SubmissionRules: Sendable {
       .notPermitted, "\(RequestField.wake.rawValue): \(identifier) may not wake the machine: set may_wake = true in its table")
   }
 
-  /// Throws `invalid` for tags of the host, and `notPermitted` if the request wakes the machine and the plugin may not, or waits for a file
-  /// that the plugin may not read: when a file changes tells something of it.
+  /// Throws `invalid` for values that no host takes, reserved tags among them, and `notPermitted` if the request wakes the machine and the
+  /// plugin may not, or waits for a file that the plugin may not read: when a file changes tells something of it.
   ///
   /// - Parameter own: The identifiers of the plugin.
   public func checkFields(of request: TaskRequest, own: [TaskIdentifier]) throws(CallFailure) {
-    try Self.checkTags(of: request)
+    do throws(RequestRefusal) { try request.check() } catch { throw CallFailure(error) }
     try checkWake(of: request, own: own)
     guard let path = request.event?.path, !mayRead(path, own) else { return }
     throw CallFailure(
       .notPermitted,
       "\(RequestField.watch.rawValue): \"\(String(path.prefix(80)).escapingControlCharacters)\" is not below a path of the plugin's "
         + "entitlements: add it to entitlements.read")
+  }
+}
+
+extension SubmissionRules {
+  /// Whether the end of a transfer may launch the handler of an identifier: if who submitted the transfer may submit to it. For clients, it
+  /// is the plugin that carries transfers out whose `may_submit` counts.
+  ///
+  /// - Parameters:
+  ///   - owner: The plugin that submitted the transfer, by one of its identifiers; nil for a client.
+  ///   - plugins: The identifiers of each plugin.
+  public func mayTell(_ target: TaskIdentifier, of owner: TaskIdentifier?, among plugins: [[TaskIdentifier]]) -> Bool {
+    let owner = owner ?? .transfers
+    let own = plugins.first { $0.contains(owner) } ?? [owner]
+    return own.contains { plugin in
+      do {
+        try check(target, from: plugin, own: own)
+        return true
+      } catch { return false }
+    }
   }
 }

@@ -10,11 +10,15 @@ public struct RequestPause: Sendable, Hashable {
   /// Why; nil if nobody said. At most 1,024 bytes.
   public var reason: String?
 
+  /// Whether a plugin paused a request of its own. Its resumption ends no pause of the operator's; that one ends both.
+  public var isPlugins: Bool
+
   /// Creates a pause.
-  public init(by: String, since: WallTime, reason: String? = nil) {
+  public init(by: String, since: WallTime, reason: String? = nil, isPlugins: Bool = false) {
     self.by = by
     self.since = since
     self.reason = reason
+    self.isPlugins = isPlugins
   }
 
   /// Refuses a reason that no host takes. A refusal names the member of the JSON body.
@@ -23,6 +27,14 @@ public struct RequestPause: Sendable, Hashable {
     guard !reason.isEmpty, reason.utf8.count <= Self.reasonBytes, reason.utf8.allSatisfy({ $0 != 0 }) else {
       throw RequestRefusal(.invalid, "why: 1 to \(Self.reasonBytes) bytes without a NUL character are expected", field: "why")
     }
+  }
+
+  /// The beginning of ``by`` of a plugin's pause.
+  public static let pluginPrefix = "plugin "
+
+  /// A pause by a plugin, of its own request.
+  public init(byPlugin identifier: TaskIdentifier, since: WallTime) {
+    self.init(by: Self.pluginPrefix + identifier.rawValue, since: since, isPlugins: true)
   }
 
   /// The longest reason.

@@ -32,7 +32,12 @@ extension TaskRequest {
     }
     if let idempotencyKey { try RequestField.idempotencyKey.check(key: idempotencyKey) }
     try RequestField.tags.check(elements: tags.count)
-    for (index, tag) in tags.enumerated() { try RequestField.tags.check(key: tag, part: "[\(index)]") }
+    for (index, tag) in tags.enumerated() {
+      try RequestField.tags.check(key: tag, part: "[\(index)]")
+      guard !tag.hasPrefix(Self.ownerTag) || tag == owner.map({ Self.ownerTag + $0.rawValue }) else {
+        throw RequestField.tags.refusal("tags that begin with \(Self.ownerTag) are reserved for the host: use another", part: "[\(index)]")
+      }
+    }
   }
 
   private func checkGates() throws(RequestRefusal) {

@@ -47,6 +47,11 @@ public struct TaskRequest: Sendable, Hashable {
   public var jitter = Duration.zero
   /// The trace in which it was submitted; nil for none. Runs get a ``RunTrace`` that follows from it.
   public var traceparent: TraceParent?
+  /// The plugin that submitted it, by one of its identifiers, if a ``CompletionRule`` is about the request's identifier; nil for clients. The
+  /// host sets it: no payload, tag or field of a submission says it.
+  public var owner: TaskIdentifier?
+  /// Whether nobody is told of its end, because its owner has cancelled it. The host sets it.
+  public var isUntold = false
 
   /// Creates a request that is due now and runs once.
   public init(
@@ -78,6 +83,9 @@ public struct TaskRequest: Sendable, Hashable {
     get { gates.conditions }
     set { gates.conditions = newValue }
   }
+
+  /// The beginning of the tag that marks a plugin's transfer, before its ``owner``. The host alone gives it.
+  public static let ownerTag = "plugin:"
 
   /// The prefix of the unique key of a request that comes from `schedule` in the configuration.
   public static let scheduleKeyPrefix = "config:"

@@ -2,9 +2,18 @@ import TaskModel
 
 extension SchedulerCore {
   /// Cancels a request. A running one is asked to stop and is cancelled when its run ends.
-  func cancel(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
+  ///
+  /// - Parameter quietly: Tells nobody who waits for its end.
+  func cancel(
+    _ id: RequestID, quietly: Bool = false, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> RequestRecord {
     var record = try find(id, transaction)
     try requireHere(record)
+    if quietly, !record.state.isFinal, record.request.identifier == completions?.identifier {
+      record.request.isUntold = true
+      record.request.payload = try transaction.submittedPayload(of: id)
+      try transaction.rewrite(record)
+    }
     if record.state == .running {
       try requestStop(&record, .cancelled, transaction)
     } else if record.state.isFinal {
@@ -152,23 +161,32 @@ extension SchedulerCore {
   }
 
   /// Cancels a request that does not run, and settles its dependants.
-  func cancelWaiting(_ record: inout RequestRecord, message: String, _ transaction: any StoreTransaction, now: WallTime) throws {
+  ///
+  /// - Parameter tells: Whether who waits for its end is told: not of what it has replaced itself.
+  func cancelWaiting(
+    _ record: inout RequestRecord, message: String, tells: Bool = true, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
     let wasBlocked = record.state == .blocked
-    try endWaiting(&record, as: .cancelled, message: message, transaction, now: now)
+    try endWaiting(&record, as: .cancelled, message: message, tells: tells, transaction, now: now)
     if wasBlocked, let key = record.request.uniqueKey { try handBack(key, from: record, transaction) }
     try settleDependants(of: record.id, ended: record.state, output: [], transaction, now: now)
   }
 
   /// Ends a request that does not run. The caller settles its dependants.
   ///
-  /// - Parameter ended: `cancelled`, or `failed` if it ends because another request failed.
+  /// - Parameters:
+  ///   - ended: `cancelled`, or `failed` if it ends because another request failed. What its owner is told of is no dead letter.
+  ///   - tells: Whether who waits for its end is told.
   func endWaiting(
-    _ record: inout RequestRecord, as ended: RequestState, message: String, _ transaction: any StoreTransaction, now: WallTime
+    _ record: inout RequestRecord, as ended: RequestState, message: String, tells: Bool = true, _ transaction: any StoreTransaction,
+    now: WallTime
   ) throws {
     try record.apply(ended == .failed ? .predecessorFailed : .cancelled)
+    let told = tells ? try tellEnd(of: record, as: ended, transaction, now: now) : .nobody
+    if ended == .failed, told.isTold { try record.apply(.discarded) }
     record.ended = now
     record.paused = nil
-    record.lastMessage = message
+    record.lastMessage = told.note(message)
     try transaction.update(record)
     turn.changes += 1
     countEnded(record.request.identifier)

@@ -166,7 +166,7 @@ extension SchedulerCore {
           if let member = try transaction.request(edge.predecessor), !member.state.isFinal { chain.append(member) }
         }
       }
-      try cancelWaiting(&record, message: "replaced by a newer request", transaction, now: now)
+      try cancelWaiting(&record, message: "replaced by a newer request", tells: false, transaction, now: now)
       cancelled += 1
     }
     return (waits, cancelled)

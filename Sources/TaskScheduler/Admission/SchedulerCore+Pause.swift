@@ -11,7 +11,13 @@ extension SchedulerCore {
       let state = record.stopRequested == nil ? Self.ending(record.state) : "is being cancelled"
       throw RequestRefusal(.conflict, "request \(id) \(state): only a live request can be paused")
     }
-    guard record.paused == nil else { return record }
+    if let present = record.paused {
+      // The operator's pause takes the place of a plugin's, which could end its own.
+      guard present.isPlugins, !pause.isPlugins else { return record }
+      record.paused = pause
+      try write(record, transaction)
+      return record
+    }
     handlers[record.request.identifier]?.forgetDue(of: record)
     record.paused = pause
     try write(record, transaction)
@@ -20,12 +26,14 @@ extension SchedulerCore {
   }
 
   /// Lets a paused request go on. A request that is not paused stays as it is.
-  func resume(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
+  ///
+  /// - Parameter isPlugins: Whether a plugin asks: it ends no pause of the operator's. The operator ends any.
+  func resume(_ id: RequestID, isPlugins: Bool = false, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     var record = try find(id, transaction)
     guard !record.state.isFinal else {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)), so it cannot be resumed")
     }
-    guard record.paused != nil else { return record }
+    guard let pause = record.paused, pause.isPlugins || !isPlugins else { return record }
     try requireHere(record)
     record.paused = nil
     try write(record, transaction)

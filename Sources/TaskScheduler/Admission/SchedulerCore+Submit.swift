@@ -10,6 +10,8 @@ extension SchedulerCore {
     case plugin(TaskIdentifier)
     /// The operator's configuration: its intervals are never raised, no cap refuses its requests, and they wait for a missing plugin.
     case operatorsConfiguration
+    /// The host, which tells of the end of another request: also while it drains, and to a plugin that is missing now.
+    case completion
 
     /// The plugin; nil for others.
     var plugin: TaskIdentifier? { if case .plugin(let plugin) = self { plugin } else { nil } }
@@ -49,6 +51,11 @@ extension SchedulerCore {
     var notes: [String] = []
     // A request is large: it is copied once here, then passed along.
     var request = submitted
+    if request.identifier == completions?.identifier, request.owner == nil {
+      // Before it has an owner, no tag of one is taken.
+      try request.check()
+      request.owner = submitter.plugin
+    }
     try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
     let arrival = Arrival(request: request, edges: edges, submitter: submitter, notes: notes)

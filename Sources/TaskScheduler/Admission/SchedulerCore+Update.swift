@@ -21,6 +21,7 @@ extension SchedulerCore {
       throw RequestRefusal(.conflict, "request \(id) is of \(old.identifier), and an update cannot change that", field: .identifier)
     }
     if request.after == old.after { request.after = [] }
+    request.owner = request.owner ?? old.owner
     try keep(.uniqueKey, \.uniqueKey)
     try keep(.idempotencyKey, \.idempotencyKey)
     if request.uniqueKey != nil, request.onConflict == .none { request.onConflict = old.onConflict }
@@ -40,6 +41,12 @@ extension SchedulerCore {
     try checkUpdate(of: holder, with: request, transaction)
     if holder.state != .blocked { request.payload = try fittingPayload(of: request, transaction.edges(of: holder.id)) }
     let old = holder.request
+    // What a plugin writes is its own. What a client changes of a plugin's stays the plugin's.
+    if arrival.submitter.plugin == nil { request.owner = request.owner ?? old.owner }
+    if let owner = old.owner, request.owner == owner {
+      let mark = TaskRequest.ownerTag + owner.rawValue
+      if old.tags.contains(mark), !request.tags.contains(mark) { request.tags.append(mark) }
+    }
     request.after = old.after
     request.traceparent = old.traceparent
     request.idempotencyKey = request.idempotencyKey ?? old.idempotencyKey

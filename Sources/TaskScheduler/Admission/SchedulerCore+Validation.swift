@@ -7,7 +7,9 @@ extension SchedulerCore {
 
   /// Validates and completes a request before anything is written. The notes say what was changed.
   func check(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime) throws(RequestRefusal) {
-    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
+    guard !isDraining || submitter == .completion else {
+      throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back")
+    }
     let handler = handlers[request.identifier]
     if handler == nil { try checkParking(of: request, by: submitter, notes: &notes) }
     if pluginHealth[request.identifier]?.isQuarantined == true {
@@ -15,6 +17,9 @@ extension SchedulerCore {
     }
     try settleDelay(of: &request, now: now)
     try request.check()
+    if let completions, completions.identifier == request.identifier, let refusal = completions.refusal(request.payload, request.owner) {
+      throw refusal
+    }
     try settleKey(&request, by: submitter, notes: &notes)
     // Round as the store does, so that a lane stays the same after a restart.
     request.gates.flex = .milliseconds(request.gates.flex.wholeMilliseconds)
@@ -38,7 +43,7 @@ extension SchedulerCore {
 
   private func checkParking(of request: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
     let isParked =
-      submitter == .operatorsConfiguration || policy.parksUnregistered
+      submitter == .operatorsConfiguration || submitter == .completion || policy.parksUnregistered
       || policy.permitted?.contains { $0.exact == request.identifier } == true
     guard isParked else {
       throw RequestRefusal(

@@ -162,7 +162,8 @@ extension SchedulerCore {
     if let reason = record.stopRequested {
       record.stopRequested = nil
       return try cancelWaiting(
-        &record, message: reason == .replaced ? "replaced by a newer request" : "cancelled", transaction, now: now)
+        &record, message: reason == .replaced ? "replaced by a newer request" : "cancelled", tells: reason != .replaced, transaction,
+        now: now)
     }
     try transaction.update(record)
     becamePending(record)

@@ -143,7 +143,7 @@ extension SchedulerCore {
     case .paused:
       gate.sentence = "it is paused by \(record?.paused?.by ?? "somebody")" + (record?.paused?.reason.map { ": \($0)" } ?? "")
       gate.since = record?.paused?.since
-      gate.remedy = "it is resumed"
+      gate.remedy = record.map { "taskhost transfers resume \($0.id)" } ?? "it is resumed"
     case .health:
       gate.sentence = self.gate(of: identifier, now: now) ?? "the plugin is held back"
       gate.since = pluginHealth[identifier].flatMap(struckAt)

@@ -3,10 +3,10 @@ public import TaskModel
 /// Plugin health. Completions are called on the scheduler's thread.
 extension Scheduler {
   /// The plugins' health before any plugin is launched, including the crashes of the previous host process, as
-  /// ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it. Writes nothing.
+  /// ``start(_:contracts:schedules:changes:rejection:completions:crashed:begun:clocks:observe:)`` will find it. Writes nothing.
   ///
   /// - Parameters:
-  ///   - crashed: The same as for ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``.
+  ///   - crashed: The same as for ``start(_:contracts:schedules:changes:rejection:completions:crashed:begun:clocks:observe:)``.
   ///   - retry: The operator's backoff.
   public static func pluginHealth(
     in store: any RequestStore, crashed: [RunID: String], retry: RetryPolicy, now: WallTime

@@ -9,8 +9,12 @@ extension Scheduler {
   }
 
   /// Cancels a request. A running one is asked to stop, see ``RequestRecord/stopRequested``.
-  public func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.cancel(id, transaction, now: now) }
+  ///
+  /// - Parameter quietly: Tells nobody who waits for its end, see ``CompletionRule``.
+  public func cancel(
+    _ id: RequestID, quietly: Bool = false, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in try core.cancel(id, quietly: quietly, transaction, now: now) }
   }
 
   /// Cancels the live requests with a tag, of one identifier or (nil) of all, in one commit. Running ones are asked to stop; those of a
@@ -48,7 +52,7 @@ extension Scheduler {
 
   /// Discards a dead letter: it becomes cancelled and is removed with the history.
   public func discard(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, _ in try core.discard(id, transaction) }
+    write(completion) { core, transaction, now in try core.discard(id, transaction, now: now) }
   }
 
   /// Discards dead letters, in one commit.
@@ -63,8 +67,8 @@ extension Scheduler {
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int,
     completion: @escaping @Sendable (Result<DiscardedRequests, RequestRefusal>) -> Void
   ) {
-    write(completion) { core, transaction, _ in
-      try core.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction)
+    write(completion) { core, transaction, now in
+      try core.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction, now: now)
     }
   }
 
@@ -83,8 +87,12 @@ extension Scheduler {
   }
 
   /// Lets a paused request go on.
-  public func resume(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.resume(id, transaction, now: now) }
+  ///
+  /// - Parameter isPlugins: Whether a plugin asks: it ends no pause of the operator's.
+  public func resume(
+    _ id: RequestID, isPlugins: Bool = false, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in try core.resume(id, isPlugins: isPlugins, transaction, now: now) }
   }
 
   /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called.

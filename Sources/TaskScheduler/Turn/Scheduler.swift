@@ -62,6 +62,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///   - schedules: The requests that the configuration asks for.
   ///   - changes: What plugins asked for while they launched, in order.
   ///   - rejection: Returns why a submission's payload is refused; nil accepts it. Called on the scheduler's thread; must return promptly.
+  ///   - completions: What is submitted when requests of an identifier end.
   ///   - crashed: The runs that crashed the previous host process, with signal and stack, from its crash memory. They end `crashed` and
   ///     count against their plugins.
   ///   - begun: The runs that the previous host process handed out ahead and that had begun, from its crash memory.
@@ -71,11 +72,13 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   public func start(
     _ launcher: any Launcher, contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest],
     changes: [PluginLaunchChange] = [],
-    rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
-    begun: Set<RunID> = [], clocks: ClockReference? = nil, observe: @escaping @Sendable (Notice) -> Void = { _ in }
+    rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, completions: CompletionRule? = nil,
+    crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil,
+    observe: @escaping @Sendable (Notice) -> Void = { _ in }
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
     hasStarted.store(true, ordering: .releasing)
     engine.core.rejection = rejection
+    engine.core.completions = completions
     let opening = try engine.open(
       contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, clocks: clocks, now: clock.wallTime,
       at: clock.monotonicTime)

@@ -8,7 +8,7 @@ extension SchedulerCore {
     guard let entry = live[run] else { return }
     var report = report
     report.due = entry.due
-    if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
+    if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess, entry.identifier != completions?.identifier {
       let isUnrecorded = unrecorded.remove(run) != nil
       if isUnrecorded {
         turn.recorded.append(run)
@@ -81,9 +81,16 @@ extension SchedulerCore {
     } else {
       record.due = due(of: record, transition.due, after: history.attempt, retry: policy, report: report, now: now)
     }
+    var told = Told.nobody
+    if transition.isFinal, record.stopRequested != .replaced {
+      let end: RequestState = transition.state.isFinal ? transition.state : outcome.isSuccess ? .succeeded : .failed
+      told = try tellEnd(of: record, as: end, output: report.output, transaction, now: now)
+    }
+    // Who waited knows that it failed: nobody has to look after it.
+    if transition.state == .failed, told.isTold { try record.apply(.discarded) }
     record.stopRequested = nil
     record.lastOutcome = outcome
-    record.lastMessage = report.message
+    record.lastMessage = told.note(report.message)
     if transition.state.isFinal {
       record.ended = now
       record.paused = nil
@@ -100,7 +107,7 @@ extension SchedulerCore {
     note(history)
     note(record)
     if record.state.isFinal {
-      try settleDependants(of: record.id, ended: record.state, output: report.output, transaction, now: now)
+      try settleDependants(of: record.id, ended: transition.state, output: report.output, transaction, now: now)
     }
     switch outcome {
     case .succeeded, .noop: raise(HostEvents.succeeded(identifier))

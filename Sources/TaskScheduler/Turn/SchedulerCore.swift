@@ -45,6 +45,8 @@ final class SchedulerCore {
   let begun: WallTime
   /// Returns why an identifier's handler refuses a payload; nil accepts it. See ``Scheduler``'s start.
   var rejection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
+  /// What is submitted when requests of an identifier end; nil: nothing.
+  var completions: CompletionRule?
   /// Whether events are collected for observers.
   var isObserved = false
   var turn = EngineTurn()

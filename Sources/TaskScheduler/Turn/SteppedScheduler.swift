@@ -32,13 +32,16 @@ package final class SteppedScheduler {
 
   /// Seals the registry and carries out what plugins asked for while they launched.
   ///
-  /// - Parameter rejection: Returns why a submission's payload is refused; nil accepts it.
+  /// - Parameters:
+  ///   - rejection: Returns why a submission's payload is refused; nil accepts it.
+  ///   - completions: What is submitted when requests of an identifier end.
   /// - Returns: The refused launch submissions.
   package func open(
     _ contracts: [HandlerContract], changes: [PluginLaunchChange], clocks: ClockReference,
-    rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String?
+    rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String?, completions: CompletionRule?
   ) throws(StoreError) -> [(TaskRequest, RequestRefusal)] {
     core.rejection = rejection
+    core.completions = completions
     let opening = try engine.open(
       contracts, schedules: [:], changes: changes, clocks: clocks, now: clock.wallTime, at: clock.monotonicTime)
     return opening.refused
@@ -88,8 +91,8 @@ package final class SteppedScheduler {
   }
 
   /// Cancels a request.
-  package func cancel(_ id: RequestID) throws(RequestRefusal) {
-    _ = try change { core, transaction, now in try core.cancel(id, transaction, now: now) }
+  package func cancel(_ id: RequestID, quietly: Bool = false) throws(RequestRefusal) {
+    _ = try change { core, transaction, now in try core.cancel(id, quietly: quietly, transaction, now: now) }
   }
 
   /// Holds a request back.
@@ -98,8 +101,8 @@ package final class SteppedScheduler {
   }
 
   /// Lets a paused request go on.
-  package func resume(_ id: RequestID) throws(RequestRefusal) {
-    _ = try change { core, transaction, now in try core.resume(id, transaction, now: now) }
+  package func resume(_ id: RequestID, isPlugins: Bool = false) throws(RequestRefusal) {
+    _ = try change { core, transaction, now in try core.resume(id, isPlugins: isPlugins, transaction, now: now) }
   }
 
   /// Records a run of a parked request, whose handler is not here, from its begin to its end.

@@ -97,6 +97,10 @@ struct FollowSession {
       let when = MomentText.relative(due, now: MomentText.now)
       let why = message.map { ": \($0.escapingControlCharacters)" } ?? ""
       Terminal.note("\(outcome)\(why); again \(when)")
+    case .paused(let by, let why):
+      line.clear()
+      let why = why.map { ": \($0.escapingControlCharacters)" } ?? ""
+      Terminal.note("paused by \(by.escapingControlCharacters)\(why); it goes on after: taskhost transfers resume \(request)")
     case .ended: break
     }
   }

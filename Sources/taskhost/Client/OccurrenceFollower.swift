@@ -13,6 +13,8 @@ struct OccurrenceFollower {
     case log(level: String, message: String)
     /// The run ended but the occurrence did not: the outcome, the message, and when it is due again.
     case again(outcome: String, message: String?, dueUnixMilliseconds: Int64)
+    /// Somebody holds it back.
+    case paused(by: String, why: String?)
     case ended(End)
   }
 
@@ -32,6 +34,8 @@ struct OccurrenceFollower {
   private let isRepeating: Bool
   /// The outcome of a run that did not decide the occurrence; the request's next event decides.
   private var open: (outcome: String, message: String?)?
+  /// Whether the command knows that it is paused.
+  private var isPaused = false
   /// The id of the last run that ended.
   private(set) var lastRun: String?
 
@@ -71,8 +75,17 @@ struct OccurrenceFollower {
     switch record.state {
     case "succeeded": return .ended(.succeeded)
     case "failed": return .ended(.failed)
-    case "cancelled": return .ended(.cancelled)
+    // What failed is no dead letter, but cancelled, once who waits for it was told.
+    case "cancelled":
+      return .ended(open.flatMap { RunOutcome(rawValue: $0.outcome) }?.spendsAttempt == true ? .failed : .cancelled)
     case "pending":
+      if let paused = record.paused {
+        open = nil
+        guard !isPaused else { return nil }
+        isPaused = true
+        return .paused(by: paused.by, why: paused.why)
+      }
+      isPaused = false
       guard let open else { return nil }
       self.open = nil
       if isRepeating, isSpent(open.outcome, record) { return .ended(.failed) }

@@ -60,7 +60,7 @@ struct TasksListCommand: AsyncParsableCommand {
     var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
     for request in requests {
       table.add(
-        request.id, request.identifier, request.state, ScheduleText.when(request, now: now),
+        request.id, request.identifier, request.shownState, ScheduleText.when(request, now: now),
         ScheduleText.repetition(request.repetition) ?? "-", "\(request.attempt)", request.lastOutcome ?? "-",
         request.tags.joined(separator: ","))
     }

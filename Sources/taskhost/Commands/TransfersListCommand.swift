@@ -13,7 +13,7 @@ struct TransfersListCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("state"),
-    help: ArgumentHelp("blocked, pending, running, succeeded, failed or cancelled; may be repeated.", valueName: "state"))
+    help: ArgumentHelp("blocked, pending, paused, running, succeeded, failed or cancelled; may be repeated.", valueName: "state"))
   var states: [String] = []
   @Option(help: ArgumentHelp("The maximum number of transfers to list, at most 1000.", valueName: "number"))
   var limit = 20
@@ -29,7 +29,7 @@ struct TransfersListCommand: AsyncParsableCommand {
       let request = transfer.request
       let more = transfer.transfers - 1
       table.add(
-        request.id, request.paused == nil ? request.state : "paused", ScheduleText.when(request, now: now), transfer.amount,
+        request.id, request.shownState, ScheduleText.when(request, now: now), transfer.amount,
         (transfer.to ?? transfer.from ?? "-") + (more > 0 ? " and \(more) more" : ""), transfer.url ?? "-")
     }
     table.print(empty: "no transfers")

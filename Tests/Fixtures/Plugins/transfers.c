@@ -2,6 +2,7 @@
  * A plugin that has files transferred. What a run does depends on its payload:
  *
  *   {"url" ... or {"items" ...    submits it as it is
+ *   {"plain":PAYLOAD}             submits a request of org.taskhost.transfers, as may_submit allows
  *   {"transfer" ...               the end of a transfer: the payload is the run's output
  *   "folder"                      the folder for transfers
  *   "write NAME TEXT"             writes a file in the folder;  "link NAME TARGET": makes a symlink there
@@ -71,6 +72,16 @@ static taskhost_result handle(taskhost_task task, void *context) {
   char word[16] = "", first[2048] = "", rest[2048] = "", folder[4096] = "", path[8192];
   if (!strncmp(payload, "{\"transfer\"", 11)) {
     api->set_output(task, payload, length);
+    return TASKHOST_SUCCESS;
+  }
+  if (!strncmp(payload, "{\"plain\":", 9)) {
+    taskhost_submission submission = {.struct_size = sizeof submission};
+    taskhost_request request = {.struct_size = sizeof request,
+                                .identifier = "org.taskhost.transfers",
+                                .payload = payload + 9,
+                                .payload_length = length - 10};
+    taskhost_status status = api->submit(task, &request, &submission);
+    answer(task, status, status == TASKHOST_OK ? submission.request_id : "");
     return TASKHOST_SUCCESS;
   }
   if (payload[0] == '{') {

@@ -18,6 +18,9 @@ struct RequestAnswer: Decodable, Identifiable {
   let notes: [String]?
   let paused: Pause?
 
+  /// The state for people: a request that somebody holds back is paused, whatever it would wait for otherwise.
+  var shownState: String { paused == nil || state == "running" ? state : "paused" }
+
   /// Who holds it back.
   struct Pause: Decodable {
     let by: String
