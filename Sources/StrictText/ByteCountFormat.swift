@@ -33,7 +33,7 @@ public enum ByteCountFormat {
   }
 
   /// A size for a sentence, in the largest binary unit of which it has at least one; rounded, with one decimal below 100.
-  public static func words(_ bytes: Int64) -> String {
+  public static func words(_ bytes: some BinaryInteger) -> String {
     guard bytes.magnitude >= 1024 else { return "\(bytes) B" }
     var (size, unit) = (Double(bytes) / 1024, 0)
     while size.magnitude >= 1024, unit < binaryUnits.count - 1 { (size, unit) = (size / 1024, unit + 1) }

@@ -81,7 +81,10 @@ public struct JSONReader {
   }
 
   private func checkDepth(_ depth: Int) throws(JSONSyntaxError) {
-    guard depth <= limits.depth else { throw scanner.failure("arrays and objects are nested more than \(limits.depth) deep") }
+    guard depth <= limits.depth else {
+      throw JSONSyntaxError(
+        "arrays and objects are nested more than \(limits.depth) deep", at: scanner.position, in: scanner.bytes, isTooDeep: true)
+    }
   }
 
   private mutating func array(depth: Int) throws(JSONSyntaxError) -> JSONNode.Value {

@@ -10,6 +10,8 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
   public let column: Int
   /// Whether the text exceeds a limit instead of being malformed.
   public let isLimit: Bool
+  /// Whether arrays and objects are nested deeper than the reader goes.
+  public let isTooDeep: Bool
 
   /// Creates an error at an offset of a text.
   ///
@@ -17,7 +19,8 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
   ///   - offset: The byte offset of the flaw, from 0.
   ///   - bytes: The whole text.
   ///   - isLimit: Whether the text exceeds a limit instead of being malformed.
-  public init(_ flaw: String, at offset: Int, in bytes: [UInt8], isLimit: Bool = false) {
+  ///   - isTooDeep: Whether arrays and objects are nested deeper than the reader goes.
+  public init(_ flaw: String, at offset: Int, in bytes: [UInt8], isLimit: Bool = false, isTooDeep: Bool = false) {
     var line = 1
     var column = 1
     for byte in bytes.prefix(offset) {
@@ -33,6 +36,7 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     self.line = line
     self.column = column
     self.isLimit = isLimit
+    self.isTooDeep = isTooDeep
   }
 
   /// The place of the flaw, and what is wrong.

@@ -58,7 +58,7 @@ import Testing
     #expect(step == .again(outcome: outcome, message: nil, dueUnixMilliseconds: 5))
   }
 
-  @Test("progress beyond what an Int64 holds is the largest number there is, and no error")
+  @Test("progress beyond what an Int64 holds is exact")
   func hugeProgress() throws {
     var follower = OccurrenceFollower(request: "r", isRepeating: false)
     let step = try apply(
@@ -68,7 +68,7 @@ import Testing
         == .progress(ProgressAnswer(completed: ProgressAnswer.Count(.max), total: ProgressAnswer.Count(1), unit: nil, message: nil)))
   }
 
-  @Test("work is shown, also beyond what an Int64 holds")
+  @Test("work is exact, also beyond what an Int64 holds")
   func work() throws {
     var follower = OccurrenceFollower(request: "q", isRepeating: false)
     let sums = "\"items_attempted\":3,\"items_completed\":2,\"items_failed\":1,\"bytes_in\":18446744073709551615,\"bytes_out\":0"

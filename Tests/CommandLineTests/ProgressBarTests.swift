@@ -3,7 +3,7 @@ import Testing
 @testable import taskhost
 
 @Suite("The progress of a run on a terminal") struct ProgressBarTests {
-  private func progress(_ completed: Int64, of total: Int64, _ unit: String? = nil, _ message: String? = nil) -> ProgressAnswer {
+  private func progress(_ completed: UInt64, of total: UInt64, _ unit: String? = nil, _ message: String? = nil) -> ProgressAnswer {
     ProgressAnswer(completed: ProgressAnswer.Count(completed), total: ProgressAnswer.Count(total), unit: unit, message: message)
   }
 
@@ -56,14 +56,15 @@ import Testing
 
   @Test("work in words leaves out what is zero")
   func work() {
-    func words(_ counts: [Int64]) -> String {
+    func words(_ counts: [UInt64]) -> String {
       let counts = counts.map { ProgressAnswer.Count($0) }
       return WorkText.words(
         WorkAnswer(itemsAttempted: counts[0], itemsCompleted: counts[1], itemsFailed: counts[2], bytesIn: counts[3], bytesOut: counts[4]))
     }
     #expect(words([0, 0, 0, 0, 0]) == "nothing")
+    #expect(words([.max, .max - 1, 0, .max, 0]) == "18446744073709551614 of 18446744073709551615 items, 16 EiB in")
     #expect(words([1, 1, 0, 0, 0]) == "1 item")
     #expect(words([10, 9, 1, 2048, 1]) == "9 of 10 items, 1 failed, 2 KiB in, 1 B out")
-    #expect(words([0, 0, 0, 0, .max]) == "8 EiB out")
+    #expect(words([0, 0, 0, 0, .max]) == "16 EiB out")
   }
 }

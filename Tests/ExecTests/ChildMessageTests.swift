@@ -31,6 +31,17 @@ import Testing
         == .result(.snooze(after: .zero), output: nil, message: nil))
   }
 
+  private static func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+
+  @Test("arrays and objects in a line are nested up to 128 deep")
+  func depth() throws {
+    let deepest = Self.nested(127)
+    #expect(
+      try read(#"{"type":"result","run":7,"result":"success","output":\#(deepest)}"#)
+        == .result(.success, output: Array(deepest.utf8), message: nil))
+    #expect(try read(Self.nested(2000)) == .text, "it is no object, so it is not the result")
+  }
+
   @Test("what is no object is text", arguments: ["", "hello", "[1]", "7", "{\"type\":", "{\"a\":1} {\"b\":2}", "\"text\""])
   func text(_ line: String) throws {
     let message = try read(line)
@@ -48,6 +59,8 @@ import Testing
       (#"{"type":"result","run":7,"result":"retry","message":1}"#, "message", true),
       (#"{"type":"progress","run":7}"#, "completed", false), (#"{"type":"progress","run":7,"completed":1.5}"#, "completed", false),
       (#"{"type":"progress","run":7,"completed":1,"total":-2}"#, "total", false), (#"{"type":"log","run":7}"#, "message", false),
+      (#"{"type":"result","run":7,"result":"success","output":"# + Self.nested(2000) + "}", "more than 128 deep", true),
+      (" " + #"{"output":"# + Self.nested(128) + #","type":"result","run":7,"result":"success"}"#, "more than 128 deep", true),
       (#"{"type":"log","run":7,"message":"x","level":"loud"}"#, "loud", false), (#"{"type":"sing","run":7}"#, "sing", false),
     ])
   func flaws(_ line: String, _ words: String, _ isResult: Bool) {

@@ -14,6 +14,8 @@ enum ChildMessage: Equatable {
 
   /// The maximum length of a line in bytes.
   static let limit = 1 << 20
+  /// How deep arrays and objects may be nested in a message, its own object included.
+  static let depth = 128
 
   private static let levels = [
     "trace": TASKHOST_TRACE, "debug": TASKHOST_DEBUG, "info": TASKHOST_INFO, "notice": TASKHOST_NOTICE, "warning": TASKHOST_WARNING,
@@ -31,7 +33,16 @@ enum ChildMessage: Equatable {
   ///
   /// - Parameter run: The number of the run that it must belong to.
   init(_ line: [UInt8], run: Int64) throws(Flaw) {
-    guard let node = try? JSONReader.read(line, limits: JSONLimits(depth: 128, opaqueMembers: ["output"])), case .object = node.value else {
+    let node: JSONNode
+    do throws(JSONSyntaxError) { node = try Self.read(line) } catch {
+      // Nobody prints such an object by chance, and if it is the result, the run would wait for it in vain.
+      guard error.isTooDeep, line.first(where: { $0 != 0x20 && $0 != 0x09 }) == UInt8(ascii: "{") else {
+        self = .text
+        return
+      }
+      throw Flaw(sentence: "arrays and objects in a line are nested more than \(Self.depth) deep: nest them less", isResult: true)
+    }
+    guard case .object = node.value else {
       self = .text
       return
     }
@@ -88,9 +99,12 @@ enum ChildMessage: Equatable {
 
   /// The sentence about a result that came when its run was over or had not begun; nil for any other line.
   static func stray(_ line: [UInt8]) -> String? {
-    guard let node = try? JSONReader.read(line, limits: JSONLimits(depth: 128, opaqueMembers: ["output"])), node["type"]?.string == "result"
-    else { return nil }
+    guard let node = try? read(line), node["type"]?.string == "result" else { return nil }
     return "a result\(node["run"]?.integer.map { " for run \($0)" } ?? ""), which was not live"
+  }
+
+  private static func read(_ line: [UInt8]) throws(JSONSyntaxError) -> JSONNode {
+    try JSONReader.read(line, limits: JSONLimits(depth: depth, opaqueMembers: ["output"]))
   }
 
   // MARK: To the child

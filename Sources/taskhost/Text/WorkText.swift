@@ -3,7 +3,7 @@ import TaskModel
 
 /// The work and the progress of runs in words. Texts of plugins in them are escaped.
 enum WorkText {
-  /// `9 of 10 items, 1 failed, 2 KiB in, 3 KiB out`, without what is zero; `nothing` if all is. Numbers beyond Int64 become its maximum.
+  /// `9 of 10 items, 1 failed, 2 KiB in, 3 KiB out`, without what is zero; `nothing` if all is.
   static func words(_ work: WorkAnswer) -> String {
     let (attempted, completed, failed) = (work.itemsAttempted.value, work.itemsCompleted.value, work.itemsFailed.value)
     var parts: [String] = []

@@ -60,9 +60,16 @@ extension AnswerDecoder: SingleValueDecodingContainer {
     return number
   }
 
+  func decode(_ type: UInt64.Type) throws -> UInt64 {
+    guard case .number = node?.value, let range = node?.range, let number = UInt64(String(decoding: text[range], as: UTF8.self)) else {
+      throw unexpected("a whole number from 0 to \(UInt64.max)")
+    }
+    return number
+  }
+
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // Other numeric types would call this method for themselves, endlessly.
-    guard !(type is any Numeric.Type) else { throw unexpected("a number that can be read as Int64") }
+    guard !(type is any Numeric.Type) else { throw unexpected("a number that can be read as Int64 or UInt64") }
     return try Value(from: self)
   }
 }

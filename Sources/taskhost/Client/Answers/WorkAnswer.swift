@@ -6,13 +6,13 @@ struct ProgressAnswer: Decodable, Hashable {
   let unit: String?
   let message: String?
 
-  /// A plugin may report up to 2^64 - 1. Values beyond Int64 become its maximum.
+  /// A plugin may report up to 2^64 - 1, which is also what stands for a value that cannot be read.
   struct Count: Decodable, Hashable {
-    let value: Int64
+    let value: UInt64
 
-    init(_ value: Int64) { self.value = value }
+    init(_ value: UInt64) { self.value = value }
 
-    init(from decoder: any Decoder) throws { value = (try? decoder.singleValueContainer().decode(Int64.self)) ?? .max }
+    init(from decoder: any Decoder) throws { value = (try? decoder.singleValueContainer().decode(UInt64.self)) ?? .max }
   }
 }
 
