@@ -30,7 +30,8 @@ public enum DurationFormat {
       rest = rest.dropFirst(digits.count)
       let name = rest.prefix { $0.isASCII && $0.isLetter }
       rest = rest.dropFirst(name.count)
-      guard let number = Int64(digits), let unit = units[next...].firstIndex(where: { $0.name == name }) else { throw .malformed }
+      guard !digits.isEmpty, let unit = units[next...].firstIndex(where: { $0.name == name }) else { throw .malformed }
+      guard let number = Int64(digits) else { throw .tooLong }
       next = unit + 1
       let (part, partOverflow) = number.multipliedReportingOverflow(by: units[unit].milliseconds)
       let (sum, sumOverflow) = total.addingReportingOverflow(part)

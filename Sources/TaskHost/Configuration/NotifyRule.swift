@@ -47,12 +47,15 @@ extension HostConfiguration {
       reader.report(["notify"], "there are \(notify.count) tables [[notify]], more than \(NotifyRule.mostRules)")
     }
     for (index, rule) in notify.enumerated() {
-      func report(_ message: String) { reader.report(ConfigurationPath(keys: ["notify"]).appending(index), message) }
-      if rule.on.isEmpty {
+      let path = ConfigurationPath(keys: ["notify"]).appending(index)
+      // What is wrong with a key has been reported already.
+      func isSound(_ key: String) -> Bool { reader.isSound(path.appending(key)) }
+      func report(_ message: String) { reader.report(path, message) }
+      if rule.on.isEmpty, isSound("on"), reader.hasElement("notify", index, "on") {
         report("on is empty: name at least one of \(NotifyRule.Event.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       switch (rule.command.first, rule.bus) {
-      case (nil, nil): report("it tells nobody: add a \"command\" or a \"bus\"")
+      case (nil, nil) where isSound("command") && isSound("bus"): report("it tells nobody: add a \"command\" or a \"bus\"")
       case (.some, .some): report("it has both a command and a bus: make two tables of it")
       case (let program?, nil) where !program.hasPrefix("/"):
         report("command: \"\(program)\" is no absolute path: write where the program is, such as /usr/bin/notify-send")

@@ -21,6 +21,10 @@ struct NotifyCommand: AsyncParsableCommand {
   var payload: String?
   @OptionGroup var host: HostOptions
 
+  func validate() throws {
+    guard !event.isEmpty else { throw ValidationError("EVENT is empty: name the event, as in taskhost notify deploy.") }
+  }
+
   func run() async throws {
     let body = try payload.map { payload in try JSONWriter.object { try PayloadArgument.read(payload, into: &$0) } }
     try await host.ask("/v1/events/\(ControlClient.escape(event))", method: "POST", body: body) { answer in

@@ -35,6 +35,11 @@ struct TokenCommand: AsyncParsableCommand {
 
   func run() async throws {
     guard !account.isEmpty else { throw ValidationError("ACCOUNT is empty: name an account of the plugin's settings.") }
+    guard account.escapingControlCharacters == account else {
+      throw ValidationError(
+        "ACCOUNT: \"\(String(account.prefix(80)).escapingControlCharacters)\" has a control character, such as a line break: name an account "
+          + "of the plugin's settings.")
+    }
     let validity = try TimeArgument.duration(minValidity, "--min-validity")
     guard (1000...86_400_000).contains(validity) else { throw ValidationError("--min-validity: write 1s to 1d.") }
     let patience = try TimeArgument.duration(timeout, "--timeout")

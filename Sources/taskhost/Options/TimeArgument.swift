@@ -9,10 +9,20 @@ enum TimeArgument {
   /// Milliseconds of `15m`, or of `-15m`: the host decides how long a duration may be.
   static func duration(_ text: String, _ option: String) throws -> Int64 {
     let isNegative = text.hasPrefix("-")
-    guard let milliseconds = DurationText.parse(isNegative ? String(text.dropFirst()) : text) else {
-      throw ValidationError("\(option): '\(text)' is not a duration: write 90s, 15m, 1h30m or 2d.")
+    let length = isNegative ? text.dropFirst() : text[...]
+    do throws(DurationFormat.Problem) {
+      let milliseconds = try DurationFormat.milliseconds(of: length, units: DurationFormat.unitsWithWeeks)
+      return isNegative ? -milliseconds : milliseconds
+    } catch {
+      let seen = String(text.prefix(80)).escapingControlCharacters
+      switch error {
+      case .tooLong: throw ValidationError("\(option): '\(seen)' is longer than any limit: ten years, 3660d, is the most.")
+      case .malformed:
+        throw ValidationError(
+          "\(option): '\(seen)' is not a duration: write whole numbers with their units, w, d, h, m, s or ms, such as 90s, 15m, 1h30m or 2d."
+        )
+      }
     }
-    return isNegative ? -milliseconds : milliseconds
   }
 
   /// A past moment in RFC 3339, given as a moment, or as a duration before now.

@@ -37,6 +37,18 @@ import Testing
     #expect("\(String(describing: error))".contains(sentence), "\(String(describing: error))")
   }
 
+  @Test(
+    "each problem is reported once",
+    arguments: [
+      ("on = [\"x\"]\ncommand = [\"/bin/true\"]", 1), ("command = [\"/bin/true\"]", 1), ("on = []\ncommand = []", 2),
+      ("on = \"x\"\ncommand = \"y\"", 2), ("on = [\"continued\"]\nbus = 1", 1), ("on = [\"continued\"]", 1), ("on = [\"x\"]", 2),
+      ("on = []\nbus = \"unix:path=/a\"", 1),
+    ])
+  func once(_ table: String, _ problems: Int) throws {
+    let error = #expect(throws: ConfigurationError.self) { try read("[[notify]]\n\(table)\n") }
+    #expect(error?.problems.count == problems, "\(String(describing: error))")
+  }
+
   @Test("there are at most 16")
   func most() throws {
     let table = "[[notify]]\non = [\"continued\"]\ncommand = [\"/bin/true\"]\n"

@@ -108,6 +108,16 @@ final class TOMLReader {
     return true
   }
 
+  /// Whether an element of a list of tables has a key.
+  func hasElement(_ list: String, _ index: Int, _ key: String) -> Bool {
+    guard case .array(let elements) = root[list], elements.indices.contains(index), case .table(let table) = elements[index] else {
+      return false
+    }
+    return table[key] != nil
+  }
+
   /// Whether no problem was found there, so that its value or its absence is intended.
-  func isSound(_ keys: String...) -> Bool { !unsound.contains(ConfigurationPath(keys: keys)) }
+  func isSound(_ keys: String...) -> Bool { isSound(ConfigurationPath(keys: keys)) }
+
+  func isSound(_ path: ConfigurationPath) -> Bool { !unsound.contains(path) }
 }
