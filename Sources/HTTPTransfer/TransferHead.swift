@@ -21,7 +21,7 @@ extension TransferHead {
     case known(Int64)
     /// Chunks or the end of the connection show the body's end.
     case unknown
-    /// The server tells several sizes, or what is no size.
+    /// The server gives several sizes, or one that is not a number.
     case contradictory
   }
 

@@ -11,7 +11,7 @@ public struct TransferURL: Sendable, Equatable {
   /// Everything before the query.
   public let withoutQuery: String
 
-  /// nil for what is no absolute URL of HTTP, or has a user or a password.
+  /// nil if it is not an absolute URL of HTTP, or has a user or a password.
   public init?(_ text: String) { self.init(text, from: nil) }
 
   /// The URL that a reference means here; nil as in ``init(_:)``.

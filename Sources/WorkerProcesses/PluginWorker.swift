@@ -237,7 +237,7 @@ extension PluginWorker: WorkerProcess.Owner, WorkerEventLoop.Sleeper {
   func wrote(_ line: LogLine, in process: WorkerProcess) { handle(.wrote(line), from: process) }
 
   func broke(_ process: WorkerProcess, _ reason: String) {
-    handle(.violated("it sent what is no message on its link: \(reason)"), from: process)
+    handle(.violated("it sent bytes that are not a message on its link: \(reason)"), from: process)
   }
 
   func ended(_ process: WorkerProcess, _ end: WorkerEnd) {

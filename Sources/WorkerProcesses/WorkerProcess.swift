@@ -14,7 +14,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
   protocol Owner: AnyObject, Sendable {
     func received(_ message: WorkerMessage, from process: WorkerProcess)
     func wrote(_ line: LogLine, in process: WorkerProcess)
-    /// It sent what is no message. No further message is received.
+    /// It sent bytes that are not a message. No further message is received.
     func broke(_ process: WorkerProcess, _ reason: String)
     /// It has ended and is reaped, its group with it; nothing follows.
     func ended(_ process: WorkerProcess, _ end: WorkerEnd)

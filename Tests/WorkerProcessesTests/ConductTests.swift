@@ -48,7 +48,7 @@ import WorkerProcesses
     script.send([0x00])
     let refusal = try await refusal(script)
     #expect(refusal.step == .crashed)
-    #expect(refusal.observed.hasPrefix("its worker was killed: it sent what is no message on its link"), "\(refusal.observed)")
+    #expect(refusal.observed.hasPrefix("its worker was killed: it sent bytes that are not a message on its link"), "\(refusal.observed)")
   }
 
   @Test("handlers that it was not admitted to, or too many, refuse its plugin") func surplus() async throws {
@@ -240,11 +240,12 @@ import WorkerProcesses
     let line = LogLine(time: WallTime(unixMilliseconds: 1), level: .info, message: "@@@@")
     expectViolation(
       try await scripted.start { script, run in script.send(message(.log(run, line), with: bytes)) },
-      "it sent what is no message on its link: a message of the worker link is malformed (a line's text is neither escaped nor cut)")
+      "it sent bytes that are not a message on its link: a message of the worker link is malformed (a line's text is neither escaped nor cut)"
+    )
     expectViolation(
       try await ScriptedBench().start { script, run in
         script.send(message(end(run, .returned(.failure, stop: nil)) { $0.message = "@@@@" }, with: bytes))
-      }, "it sent what is no message on its link: a message of the worker link is malformed (message is neither escaped nor cut)")
+      }, "it sent bytes that are not a message on its link: a message of the worker link is malformed (message is neither escaped nor cut)")
   }
 
   @Test("a line of more than 8 KiB kills it") func overlong() async throws {
@@ -256,7 +257,7 @@ import WorkerProcesses
       withUnsafeBytes(of: UInt32(text.utf8.count + 100).littleEndian) { raw.replaceSubrange(place..<place + 4, with: $0) }
       script.send(raw + [UInt8](repeating: 0x78, count: 100))
     }
-    expectViolation(end, "it sent what is no message on its link")
+    expectViolation(end, "it sent bytes that are not a message on its link")
   }
 
   // MARK: Without a run

@@ -26,7 +26,7 @@ import WorkerProcesses
     ] as [[UInt8]])
   func garbage(_ bytes: [UInt8]) async throws {
     expectViolation(
-      try await scripted.start { script, _ in script.send(bytes) }, "it sent what is no message on its link")
+      try await scripted.start { script, _ in script.send(bytes) }, "it sent bytes that are not a message on its link")
   }
 
   @Test("so does the half of a message, or one with a byte too many") func half() async throws {
@@ -35,7 +35,7 @@ import WorkerProcesses
         let whole = WorkerMessage.progress(run, RunProgress(completed: 1, total: 2)).encode().bytes
         script.send(change < 0 ? Array(whole.dropLast()) : whole + [0])
       }
-      expectViolation(end, "it sent what is no message on its link")
+      expectViolation(end, "it sent bytes that are not a message on its link")
     }
   }
 

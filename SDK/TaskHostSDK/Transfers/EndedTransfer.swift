@@ -37,7 +37,7 @@ package struct EndedTransfer: Sendable {
     items = info.items.enumerated().map { index, item in
       let told = named[item.stagedPath]
       var problem = told.flatMap { $0.state == "done" ? nil : $0.problem ?? "it failed" }
-      if unlisted.contains(index) { problem = "it failed; so many did that the report does not say why" }
+      if unlisted.contains(index) { problem = "it failed; the report of so many failures leaves out why" }
       return Item(info: item, problem: problem, status: told?.status, answer: told?.answer)
     }
   }

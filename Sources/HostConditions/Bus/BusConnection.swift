@@ -3,7 +3,7 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// A connection to a bus, authenticated by its user. Every operation ends at a deadline.
+/// A connection to a bus, authenticated by its user and greeted. Every operation ends at a deadline.
 final class BusConnection {
   let descriptor: Int32
   private var received: [UInt8] = []
@@ -34,6 +34,8 @@ final class BusConnection {
     }
     guard connected == 0 else { throw Failure(reason: "\(path): \(TextFile.reason(errno))") }
     try introduce(until: deadline)
+    // A bus talks only with those that have greeted it.
+    guard try call(.ofBus("Hello"), until: deadline).kind == .answer else { throw Failure(reason: "\(path): the bus refused its greeting") }
   }
 
   deinit { for descriptor in descriptors + [descriptor] { close(descriptor) } }
@@ -66,7 +68,7 @@ final class BusConnection {
       case .message(let message, let length):
         received.removeFirst(length)
         if let message { return message }
-      case .malformed: throw Failure(reason: "the bus sent what is no message")
+      case .malformed: throw Failure(reason: "the bus sent bytes that are not a message")
       case .incomplete: guard try read(until: deadline) else { return nil }
       }
     }

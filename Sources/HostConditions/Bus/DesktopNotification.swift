@@ -39,7 +39,6 @@ public struct DesktopNotification: Sendable {
     let deadline = SystemClock.now + Self.patience
     do throws(BusConnection.Failure) {
       let connection = try BusConnection(socket, until: deadline)
-      _ = try connection.call(.ofBus("Hello"), until: deadline)
       let answer = try connection.call(message(replacing: number), until: deadline)
       guard answer.kind == .answer, answer.signature == "u",
         let shown = BusReader(answer.body, isBigEndian: answer.isBigEndian).number(at: 0)

@@ -51,7 +51,6 @@ final class NetworkManagerBus {
     guard let path else { return nil }
     let deadline = SystemClock.now + Self.patience
     let connection = try BusConnection(path, until: deadline)
-    _ = try connection.call(.ofBus("Hello"), until: deadline)
     for rule in [
       "type='signal',sender='\(Self.service)',path='\(Self.object)',interface='\(Self.properties)',member='PropertiesChanged'",
       "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'",

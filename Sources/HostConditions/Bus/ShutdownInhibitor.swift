@@ -82,7 +82,6 @@ public final class ShutdownInhibitor: Sendable {
     do throws(BusConnection.Failure) {
       let deadline = SystemClock.now + Self.patience
       let connection = try BusConnection(bus, takesDescriptors: true, until: deadline)
-      _ = try connection.call(.ofBus("Hello"), until: deadline)
       let answer = try connection.call(
         BusMessage(
           kind: .call, serial: 0, path: "/org/freedesktop/login1", interface: "\(Self.service).Manager", member: "Inhibit",

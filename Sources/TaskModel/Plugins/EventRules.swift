@@ -12,7 +12,7 @@ public struct EventRules: Sendable {
   /// - Parameter others: The events that each plugin may raise besides those named after it.
   public init(others: [TaskIdentifier: [EventPattern]]) { self.others = others }
 
-  /// Throws unless the plugin may raise the event: `invalid` for what is no name, `notPermitted` for another's name.
+  /// Throws unless the plugin may raise the event: `invalid` for a text that is not a name, `notPermitted` for another's name.
   ///
   /// - Parameters:
   ///   - plugin: The identifier whose `may_notify` applies.

@@ -111,7 +111,7 @@ extension RetryPolicy {
 }
 
 extension EventTrigger {
-  /// Refuses what is no name of an event and no path, and a debounce time beyond its limit.
+  /// Refuses a text that is neither the name of an event nor a path, and a debounce time beyond its limit.
   ///
   /// - Parameter field: The field that carried the path: a name that begins with ``filePrefix`` may come as an event.
   public func check(pathIn field: RequestField = .watch) throws(RequestRefusal) {

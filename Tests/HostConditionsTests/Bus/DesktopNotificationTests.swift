@@ -16,7 +16,6 @@ struct DesktopNotificationTests {
       do {
         let deadline = SystemClock.now + .seconds(30)
         let connection = try BusConnection(bus.socket, until: deadline)
-        _ = try connection.call(.ofBus("Hello"), until: deadline)
         var name = BusWriter()
         name.append(string: "org.freedesktop.Notifications")
         name.append(number: 0)

@@ -26,7 +26,6 @@ final class FakeLogind: Sendable {
       do {
         let deadline = SystemClock.now + .seconds(10)
         let connection = try BusConnection(bus, takesDescriptors: true, until: deadline)
-        _ = try connection.call(.ofBus("Hello"), until: deadline)
         var name = BusWriter()
         name.append(string: "org.freedesktop.login1")
         name.append(number: 0)

@@ -18,7 +18,6 @@ final class FakeNetworkManager: Sendable {
     try HostThread.start("fake-manager") { [self] in
       do {
         let connection = try BusConnection(bus, until: SystemClock.now + .seconds(10))
-        try Self.call(connection, "Hello", [])
         try Self.call(connection, "RequestName", Self.nameAndFlags, signature: "su")
         started.continuation.yield(true)
         try serve(connection)
