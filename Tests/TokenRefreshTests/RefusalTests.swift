@@ -57,6 +57,25 @@ import Testing
     }
   }
 
+  @Test("a sign-in while the server refuses the former tokens leaves no mark, and its tokens are used by the next run")
+  func signedInMeanwhile() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try await TestServer.serving({ request in
+      if request.form["refresh_token"] == "signed-in-meanwhile" { return .json(Fixture.rotation) }
+      try? fixture.write(#"{"access_token": "x", "refresh_token": "signed-in-meanwhile", "expires_at": 5}"#, to: "tokens.json")
+      return .json(#"{"error": "invalid_grant"}"#, status: 400)
+    }) { server in
+      let accounts = [fixture.account(endpoint: server.address)]
+      let report = try await fixture.run(accounts)
+      #expect(report.only?.result == .retry && report.only?.detail?.contains("someone signed in") == true, "\(report)")
+      #expect(try !fixture.names.contains("tokens.json.signed-out"))
+      #expect(fixture.host.records.isEmpty && !fixture.host.events.contains("signed-out mail"))
+      #expect(try await fixture.run(accounts).only?.result == .refreshed)
+      #expect(try !fixture.names.contains("tokens.json.signed-out"))
+    }
+  }
+
   @Test("a new sign-in that is not due yet ends the refusal, and what was kept of it is removed")
   func signedInAgain() async throws {
     let fixture = try Fixture()

@@ -42,7 +42,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
         let tried = payload.force && payload.account != nil
         let same = refusal.fingerprint == DueAccount.fingerprint(account, snapshot, clientSecret)
         if same && !tried {
-          mark(refusal, account, store)
+          guard mark(refusal, of: snapshot.digest, account, store) else { return .settled(report.with(.retry, replaced)) }
           sightings.refused(snapshot.digest, of: account, error: redactor.redact(refusal.code))
           return .settled(report.signedOut(refusal))
         }
@@ -68,14 +68,26 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
   }
 
   /// Tells readers of the token file that its tokens are no longer valid.
-  func mark(_ refusal: AccountRecord.Refusal, _ account: Account, _ store: TokenFileStore) {
+  ///
+  /// A sign-in can replace the tokens at any moment, and nobody would remove a mark that is written after the run that it causes. So the
+  /// file is read once more when the mark is there: a later sign-in causes a run that finds the mark.
+  ///
+  /// - Parameter digest: The file with the refused tokens.
+  /// - Returns: False if the file has changed since: there is no mark then.
+  func mark(_ refusal: AccountRecord.Refusal, of digest: String, _ account: Account, _ store: TokenFileStore) -> Bool {
     let refusal = refusal.redacted(by: redactor)
     do {
       try store.markSignedOut(SignedOutMark(account: account.name, error: refusal.code, detail: refusal.reason, since: refusal.since))
     } catch {
       host.log(.warning, "\(account.name): its signed-out mark cannot be written: \(error)")
     }
+    guard let now = try? store.read(), now.digest != digest else { return true }
+    store.removeSignedOutMark()
+    return false
   }
+
+  /// What is reported when the tokens were replaced while their server refused them.
+  var replaced: String { "someone signed in while its server refused the former tokens: the new ones are checked next" }
 
   /// Stores what the next run must know; removes an empty record.
   func storeRecord(_ record: AccountRecord, _ account: Account) {

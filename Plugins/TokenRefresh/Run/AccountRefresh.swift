@@ -159,8 +159,11 @@ struct AccountRefresh<Host: RefreshHost> {
     case .rejected(let code, let reason):
       let fingerprint = DueAccount.fingerprint(due.account, current, due.clientSecret)
       let refusal = AccountRecord.Refusal(fingerprint: fingerprint, code: code, reason: reason, since: host.now)
+      guard check.mark(refusal, of: current.digest, due.account, due.store) else {
+        report = report.with(.retry, check.replaced)
+        break
+      }
       record.refusal = refusal
-      check.mark(refusal, due.account, due.store)
       check.sightings.refused(current.digest, of: due.account, error: check.redactor.redact(code))
       report = report.signedOut(refusal)
     case .misconfigured(let reason):
