@@ -118,7 +118,9 @@ let package = Package(
     // Floor 2: what runs when.
     .target(
       name: "TaskScheduler",
-      dependencies: ["CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskModel", heap],
+      dependencies: [
+        "CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskFilters", "TaskModel", heap,
+      ],
       swiftSettings: settings),
 
     // Floor 1: the services.
@@ -347,7 +349,9 @@ let package = Package(
     .testTarget(name: "CTaskHostTests", dependencies: ["TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "TaskSchedulerTests",
-      dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore", grdb, grdbSQLite],
+      dependencies: [
+        "HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskScheduler", "TaskStore", grdb, grdbSQLite,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ExtremeValueTests",

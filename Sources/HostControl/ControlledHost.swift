@@ -52,6 +52,8 @@ public protocol ControlledHost: Sendable {
   func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> DiscardedRequests
+  /// Carries out a part of a bulk action. Each request is changed on its own, and some may be refused.
+  func carryOut(_ order: BulkOrder) async throws(RequestRefusal) -> BulkResult
   /// The matching runs: live ones first, then newest first.
   func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord]
   /// A run, live or ended.

@@ -1,4 +1,5 @@
 import Synchronization
+public import TaskFilters
 public import TaskModel
 
 /// Why, conditions, events and the forecast.
@@ -59,6 +60,26 @@ extension MemoryHost {
     var result = DiscardedRequests()
     for record in matching.prefix(limit) { result.discarded.append(try await discard(record.id).id) }
     if matching.count > limit { result.last = matching.prefix(limit).last?.id }
+    return result
+  }
+
+  /// As the protocol says, all in one part; one with a unique key is refused.
+  public func carryOut(_ order: BulkOrder) async throws(RequestRefusal) -> BulkResult {
+    let found = try await requests(matching: order.filter, after: nil, limit: .max).records.filter(order.isFor)
+    var result = BulkResult()
+    result.matched = found.count
+    for record in order.isDry ? [] : found {
+      guard record.request.uniqueKey == nil else {
+        result.refused.append(RetriedRequests.Refused(id: record.id, message: "it has a key"))
+        continue
+      }
+      switch order.action {
+      case .retry: result.done.append(try await retry(record.id).id)
+      case .cancel: result.done.append(try await cancel(record.id).id)
+      case .discard: result.done.append(try await discard(record.id).id)
+      case .snooze: result.done.append(try await snooze(record.id, until: order.until ?? now).record.id)
+      }
+    }
     return result
   }
 

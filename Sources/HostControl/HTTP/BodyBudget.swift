@@ -29,7 +29,8 @@ extension Route {
     switch self {
     case .submit, .submitTransfer: BodyBudget.submissionBytes
     case .notify: SchedulingReader.eventBytes
-    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion, .pauseTransfer: BodyBudget.otherBytes
+    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion, .pauseTransfer, .bulk:
+      BodyBudget.otherBytes
     default: 0
     }
   }

@@ -2,6 +2,7 @@ import HostThreads
 import NIOHTTP1
 import RecordJSON
 import StrictText
+import TaskFilters
 import TaskModel
 
 /// Conditions, events, assertions, the forecast, and operations on many requests.
@@ -19,6 +20,23 @@ extension ControlResponder {
       throw RequestRefusal(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
     }
     return one(try await host.cancelAll(tag: tag, identifier: identifier)) { $0.member("cancelled", $1) }
+  }
+
+  /// `POST /v1/requests/bulk`: an action on the requests that match a filter, or in a dry run their number. If the answer has `next`, there may
+  /// be more: send it as `after`.
+  func bulk(_ request: ControlRequest) async throws -> ControlResponse {
+    let order = try BulkReader.read(request.body, now: SystemClock().wallTime)
+    return one(try await host.carryOut(order)) { writer, result in
+      writer.member("action", order.action.rawValue)
+      writer.member("dry_run", order.isDry)
+      writer.member("matched", result.matched)
+      writer.member("done", result.done.map(\.description))
+      writer.array("refused", result.refused) { writer, refused in
+        writer.member("id", refused.id.description)
+        writer.member("message", refused.message)
+      }
+      writer.member("next", result.next?.description)
+    }
   }
 
   /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID` makes the matching dead letters pending again. If the answer has

@@ -62,6 +62,7 @@ struct ControlResponder: Sendable {
     case .cancelAll: return try await cancelAll(query)
     case .retryAll: return try await retryAll(query)
     case .discardAll: return try await discardAll(query)
+    case .bulk: return try await bulk(request)
     case .clearConditions: return try await clearConditions(query)
     case .forecast: return try await forecast(query)
     case .submit: return try await submit(request)

@@ -10,6 +10,7 @@ enum Route: Hashable {
   case retryAll
   case discard(RequestID)
   case discardAll
+  case bulk
   case snooze(RequestID)
   case cancel(RequestID)
   case cancelAll
@@ -103,6 +104,7 @@ enum Route: Hashable {
     switch (collection, name) {
     case ("requests", "retry"): return [("POST", .retryAll)]
     case ("requests", "discard"): return [("POST", .discardAll)]
+    case ("requests", "bulk"): return [("POST", .bulk)]
     case ("requests", _):
       let request: RequestID = try id(name, ofA: "request")
       return [("GET", .request(request)), ("DELETE", .cancel(request))]

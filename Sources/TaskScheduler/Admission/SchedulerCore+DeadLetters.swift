@@ -42,7 +42,7 @@ extension SchedulerCore {
   /// Revives a dead letter and the requests that failed because of it. A refusal comes before any change.
   ///
   /// - Returns: The requests that are live again, the dead letter first.
-  private func redrive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
+  func redrive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
     var record = try find(id, transaction)
     guard record.state == .failed else {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)): only a failed request can be retried")

@@ -1,3 +1,4 @@
+public import TaskFilters
 public import TaskModel
 import Failpoints
 
@@ -70,6 +71,13 @@ extension Scheduler {
     write(completion) { core, transaction, now in
       try core.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction, now: now)
     }
+  }
+
+  /// Carries out a bulk action, in one commit, on those of `ids` that it is for when its turn comes.
+  public func carryOut(
+    _ order: BulkOrder, on ids: [RequestID], completion: @escaping @Sendable (Result<BulkResult, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in try core.carryOut(order, on: ids, transaction, now: now) }
   }
 
   /// Postpones a waiting request until `time`, but not before its own time.

@@ -13,7 +13,11 @@ struct TasksCancelCommand: AsyncParsableCommand {
       next launch of the host submits it again. To end the schedule, remove its line;
       to skip a run, use `tasks snooze`.
 
+      With --filter, it cancels every matching request that has not ended, a hundred in
+      one commit, so that runs go on meanwhile. It asks first, unless --yes is given.
+
       EXAMPLES
+        taskhost tasks cancel --filter 'state:pending payload.account:x' --dry-run
         taskhost tasks cancel "$(taskhost submit com.example.report --after 1h)"
         taskhost tasks cancel --tag nightly
         taskhost tasks cancel --identifier org.taskhost.cleanup --tag nightly
@@ -25,11 +29,18 @@ struct TasksCancelCommand: AsyncParsableCommand {
   var tag: String?
   @Option(help: ArgumentHelp("All requests of this identifier.", valueName: "identifier"))
   var identifier: String?
+  @OptionGroup var bulk: BulkOptions
   @OptionGroup var host: HostOptions
 
   func validate() throws {
+    if bulk.filter != nil {
+      guard ids.isEmpty, tag == nil, identifier == nil else {
+        throw ValidationError("--filter excludes ids, --tag and --identifier: say it in the filter.")
+      }
+      return
+    }
     let isMatch = tag != nil || identifier != nil
-    guard !ids.isEmpty || isMatch else { throw ValidationError("Name the requests to cancel: ids, --tag or --identifier.") }
+    guard !ids.isEmpty || isMatch else { throw ValidationError("Name the requests to cancel: ids, --tag or --identifier, or --filter.") }
     guard ids.isEmpty || !isMatch else { throw ValidationError("Ids and --tag or --identifier exclude each other.") }
   }
 
@@ -48,6 +59,7 @@ struct TasksCancelCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let filter = bulk.filter { return try await BulkSession(action: .cancel, filter: filter, options: bulk, host: host).run() }
     guard ids.isEmpty else { return try await Self.cancel(ids, host) }
     try await host.ask(ControlClient.path("/v1/requests", [("tag", tag), ("identifier", identifier)]), method: "DELETE") { answer in
       let count = try answer.read(CancelledAnswer.self).cancelled

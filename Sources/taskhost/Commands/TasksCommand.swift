@@ -91,19 +91,31 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     abstract: "Postpone a pending request.",
     discussion: """
       This costs no attempt. Later occurrences of a repeating request do not change.
+      With --filter, it postpones every waiting request that matches, a hundred in one
+      commit. It asks first, unless --yes is given.
 
       EXAMPLES
+        taskhost tasks snooze --filter 'identifier:com.example.*' --for 1h --dry-run
         taskhost tasks snooze "$(taskhost submit com.example.ci --after 1h)" --for 15m
       """)
 
   @Argument(help: "The request's id.")
-  var id: String
+  var id: String?
+  @OptionGroup var bulk: BulkOptions
   @Option(name: .customLong("for"), help: ArgumentHelp("The delay from now: 90s, 15m, 1h30m.", valueName: "duration"))
   var length: String
   @OptionGroup var host: HostOptions
 
+  func validate() throws {
+    guard (id == nil) != (bulk.filter == nil) else { throw ValidationError("Name the request: an id, or --filter.") }
+  }
+
   func run() async throws {
     let delay = try TimeArgument.duration(length, "--for")
+    if let filter = bulk.filter {
+      return try await BulkSession(action: .snooze, filter: filter, delay: delay, options: bulk, host: host).run()
+    }
+    guard let id else { return }
     let answer = try await host.client().post(
       "/v1/requests/\(ControlClient.escape(id))/snooze", JSONWriter.object { $0.member(RequestField.delay, delay) })
     let request: RequestAnswer = try answer.read()

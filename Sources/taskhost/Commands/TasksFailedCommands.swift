@@ -11,10 +11,12 @@ struct FailedRequests: ParsableArguments {
   var identifier: String?
   @Option(help: ArgumentHelp("With --all: only requests with this tag.", valueName: "tag"))
   var tag: String?
+  @OptionGroup var bulk: BulkOptions
 
   func validate() throws {
-    guard !ids.isEmpty || all else { throw ValidationError("Name the requests: ids, or --all.") }
+    guard !ids.isEmpty || all || bulk.filter != nil else { throw ValidationError("Name the requests: ids, or --all, or --filter.") }
     guard ids.isEmpty || !all else { throw ValidationError("Ids and --all exclude each other.") }
+    guard bulk.filter == nil || (ids.isEmpty && !all) else { throw ValidationError("--filter excludes ids and --all.") }
     guard all || (identifier == nil && tag == nil) else { throw ValidationError("--identifier and --tag go with --all.") }
   }
 
@@ -57,7 +59,12 @@ struct TasksRetryCommand: AsyncParsableCommand {
       --all, it retries every request that has failed permanently, many in one commit.
       A request stays failed if another one now holds its unique key.
 
+      With --filter, it retries every failed request that matches, a hundred in one
+      commit, so that runs go on meanwhile. It asks first, unless --yes is given.
+
       EXAMPLES
+        taskhost tasks retry --filter 'identifier:com.example.* since:2h' --dry-run
+        taskhost tasks retry --filter 'outcome:crashed payload.account:x' --yes
         taskhost tasks retry --all --identifier com.example.report
         taskhost tasks retry --all --tag nightly
       """)
@@ -66,6 +73,9 @@ struct TasksRetryCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
+    if let filter = requests.bulk.filter {
+      return try await BulkSession(action: .retry, filter: filter, options: requests.bulk, host: host).run()
+    }
     if requests.all { return try await retryAll() }
     let client = host.client()
     try await FailedRequests.each(requests.ids) { id in
@@ -101,9 +111,11 @@ struct TasksDiscardCommand: AsyncParsableCommand {
       The host keeps a request that failed permanently until it is retried or
       discarded. A discarded request is cancelled, and removed with the history. The
       command tries all ids; its exit code is that of the first refusal. With --all,
-      it discards every failed request, many in one commit.
+      it discards every failed request, many in one commit. With --filter, every failed
+      request that matches; it asks first, unless --yes is given.
 
       EXAMPLES
+        taskhost tasks discard --filter 'tag:nightly until:4w' --dry-run
         taskhost tasks discard --all --identifier com.example.report
         taskhost tasks discard --all --tag nightly
       """)
@@ -112,6 +124,9 @@ struct TasksDiscardCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
+    if let filter = requests.bulk.filter {
+      return try await BulkSession(action: .discard, filter: filter, options: requests.bulk, host: host).run()
+    }
     guard requests.all else {
       return try await FailedRequests.each(requests.ids) { id in
         try await host.ask("/v1/requests/\(ControlClient.escape(id))/discard", method: "POST") { _ in Terminal.print("\(id) discarded") }

@@ -63,6 +63,14 @@ struct RetriedAnswer: PagedAnswer {
   let next: String?
 }
 
+/// A part of the requests that a bulk action is for.
+struct BulkAnswer: PagedAnswer {
+  let matched: Int64
+  let done: [String]
+  let refused: [RetriedAnswer.Refusal]
+  let next: String?
+}
+
 /// A page of failed requests that were discarded.
 struct DiscardedAnswer: PagedAnswer {
   let discarded: [String]

@@ -1,0 +1,39 @@
+import TaskFilters
+import TaskModel
+
+extension SchedulerCore {
+  /// Carries out a bulk action on those of `ids` that it is for now; others have changed since they were found. One refusal stops no other.
+  func carryOut(
+    _ order: BulkOrder, on ids: [RequestID], _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> BulkResult {
+    var result = BulkResult()
+    for id in ids {
+      guard var record = try transaction.request(id) else { continue }
+      if order.filter.scan.readsPayload { record.request.payload = try transaction.submittedPayload(of: id) }
+      guard order.isFor(record) else { continue }
+      result.matched += 1
+      // A refusal comes before any change, so nothing must be undone.
+      do {
+        switch order.action {
+        case .retry: result.done += try redrive(id, transaction, now: now)
+        case .discard: result.done.append(try discard(id, transaction, now: now).id)
+        case .snooze: result.done.append(try snooze(id, until: order.until ?? now, transaction, now: now).record.id)
+        case .cancel:
+          try requireCancellable(record)
+          result.done.append(try cancel(id, transaction, now: now).id)
+        }
+      } catch let refusal as RequestRefusal {
+        result.refused.append(RetriedRequests.Refused(id: id, message: refusal.message))
+      }
+    }
+    return result
+  }
+
+  /// Refuses the request of a `schedule`: it belongs to the operator, and many are not cancelled by accident.
+  private func requireCancellable(_ record: RequestRecord) throws(RequestRefusal) {
+    guard record.request.isSchedule else { return }
+    throw RequestRefusal(
+      .conflict,
+      "it stands for the schedule of \(record.request.identifier) in the configuration: remove that line, or cancel it by its id")
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Glibc
+import StrictText
+import TaskModel
+
+/// Carries out a bulk action part by part, after a question at the terminal.
+struct BulkSession {
+  /// What to do.
+  let action: BulkAction
+  let filter: String
+  /// For how many milliseconds to postpone; nil for other actions.
+  var delay: Int64?
+  let options: BulkOptions
+  let host: HostOptions
+
+  /// Prints how many requests were changed, and each that stays as it was, with the reason.
+  ///
+  /// - Throws: `ExitCode` 6 if one was refused, 4 if the answer to the question is not yes.
+  func run() async throws {
+    let client = host.client()
+    if options.dryRun { return try await count(client) { print($0, Self.words(action).matching) } }
+    if !options.yes { try await ask(client) }
+    var (done, refused) = (0, 0)
+    do {
+      try await parts(client, isDry: false) { part in
+        done += part.done.count
+        refused += part.refused.count
+        for refusal in part.refused { Terminal.note("taskhost: \(refusal.id): \(refusal.message.escapingControlCharacters)") }
+      }
+    } catch {
+      if done > 0 {
+        Terminal.note("note: \(Self.counted(done)) \(Self.words(action).done) before this: the same command goes on with the rest")
+      }
+      throw error
+    }
+    print(done, Self.words(action).done)
+    if refused > 0 { throw ExitCode(ExitStatus.refused.rawValue) }
+  }
+
+  private static func words(_ action: BulkAction) -> (question: String, done: String, matching: String) {
+    switch action {
+    case .retry: ("Retry", "retried", "would be retried")
+    case .cancel: ("Cancel", "cancelled or asked to stop", "would be cancelled")
+    case .snooze: ("Postpone", "postponed", "would be postponed")
+    case .discard: ("Discard", "discarded", "would be discarded")
+    }
+  }
+
+  private static func counted(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
+
+  private func print(_ count: Int, _ what: String) { if !host.json { Terminal.print("\(Self.counted(count)) \(what)") } }
+
+  /// Asks at the terminal. Where nobody can be asked, `--yes` must be given.
+  private func ask(_ client: ControlClient) async throws {
+    guard isatty(STDIN_FILENO) == 1, Terminal.errorIsTerminal else {
+      throw ValidationError("--filter changes many requests, and nobody can be asked here: add --yes, or --dry-run to count them.")
+    }
+    var count = 0
+    try await parts(client, isDry: true, prints: false) { count += Int(clamping: $0.matched) }
+    guard count > 0 else {
+      Terminal.note("no request matches")
+      throw ExitCode.success
+    }
+    Terminal.note("\(Self.words(action).question) \(Self.counted(count)) that match \(filter.escapingControlCharacters)? Write yes:")
+    guard let line = readLine(), ["y", "yes"].contains(line.lowercased()) else {
+      Terminal.note("nothing was changed")
+      throw ExitCode(ExitStatus.cancelled.rawValue)
+    }
+  }
+
+  private func count(_ client: ControlClient, _ body: (Int) -> Void) async throws {
+    var count = 0
+    try await parts(client, isDry: true) { count += Int(clamping: $0.matched) }
+    body(count)
+  }
+
+  private func parts(_ client: ControlClient, isDry: Bool, prints: Bool = true, _ body: (BulkAnswer) -> Void) async throws {
+    var next: String?
+    repeat {
+      let after = next
+      let answer = try await client.post(
+        "/v1/requests/bulk",
+        JSONWriter.object { writer in
+          writer.member("filter", filter)
+          writer.member("action", action.rawValue)
+          writer.member("dry_run", isDry)
+          writer.member("limit", isDry ? 10_000 : 1000)
+          writer.member("after", after)
+          if let delay { writer.member(RequestField.delay, delay) }
+        })
+      if host.json, prints { Terminal.print(answer.bytes) }
+      let part: BulkAnswer = try answer.read()
+      body(part)
+      next = part.next
+    } while next != nil
+  }
+}
