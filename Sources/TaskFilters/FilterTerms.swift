@@ -72,6 +72,19 @@ struct FilterTerms {
     }
   }
 
+  /// The value of `id`.
+  func id() throws(FilterError) -> RecordIDPrefix? {
+    let values = values(.id)
+    guard let value = values.first else { return nil }
+    guard values.count == 1 else {
+      throw FilterError(position: values[1].position, message: "id has one value: write \(FilterWord.id.example)")
+    }
+    if let prefix = RecordIDPrefix(value.text) { return prefix }
+    throw FilterError(
+      position: value.position,
+      message: "no id begins with \"\(FilterScanner.shown(value.text))\": ids look like 01976c1e-0000-7000-8000-000000000000")
+  }
+
   /// The values of `request`.
   func requests() throws(FilterError) -> [RequestID] {
     try values(.request).map { value throws(FilterError) in

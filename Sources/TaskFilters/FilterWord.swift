@@ -1,15 +1,16 @@
 /// The words of filters. Names are fixed: scripts use them.
 enum FilterWord: String, CaseIterable {
-  case state, identifier, tag, key, outcome, request, since, until, payload
+  case id, state, identifier, tag, key, outcome, request, since, until, payload
 
   /// The words for requests.
-  static let ofRequests: [FilterWord] = [.state, .identifier, .tag, .key, .outcome, .since, .until, .payload]
+  static let ofRequests: [FilterWord] = [.id, .state, .identifier, .tag, .key, .outcome, .since, .until, .payload]
   /// The words for runs.
-  static let ofRuns: [FilterWord] = [.identifier, .outcome, .request, .since, .until]
+  static let ofRuns: [FilterWord] = [.id, .identifier, .outcome, .request, .since, .until]
 
   /// A term that shows how to use the word.
   var example: String {
     switch self {
+    case .id: "id:01976c1e"
     case .state: "state:failed"
     case .identifier: "identifier:com.example.*"
     case .tag: "tag:nightly"

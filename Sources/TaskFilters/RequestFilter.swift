@@ -20,6 +20,7 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
     let terms = try FilterTerms(text, of: "requests", known: FilterWord.ofRequests)
     self.text = text
     var scan = RequestScan()
+    scan.id = try terms.id()
     scan.states = try terms.states()
     scan.identifiers = try terms.identifiers()
     scan.tags = terms.all(.tag).map { $0.values.map(\.text) }

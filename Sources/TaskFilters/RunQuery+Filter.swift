@@ -7,6 +7,7 @@ extension RunQuery {
   public init(filter text: String, now: WallTime) throws(FilterError) {
     let terms = try FilterTerms(text, of: "runs", known: FilterWord.ofRuns)
     self.init()
+    id = try terms.id()
     identifiers = try terms.identifiers()
     outcomes = try terms.outcomes()
     let requests = try terms.requests()

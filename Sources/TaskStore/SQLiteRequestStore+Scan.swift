@@ -52,6 +52,10 @@ extension SQLiteRequestStore {
     let (direction, follows) = scan.oldestFirst ? ("ASC", ">") : ("DESC", "<")
     let cursor: [PreparedStatement.Value] = [.integer(scan.after?.sequence ?? (scan.oldestFirst ? -1 : .max))]
     func after(_ id: String) -> String { "\(id) \(follows) ?1 ORDER BY \(id) \(direction)" }
+    if let ids = scan.id?.sequences {
+      let sql = "SELECT id, identifier, state FROM requests NOT INDEXED WHERE id BETWEEN ?2 AND ?3 AND \(after("id"))"
+      return (sql, cursor + [.integer(ids.lowerBound), .integer(ids.upperBound)])
+    }
     // An index has the ids of a state in another order. Sorting few of them costs less than passing all other requests.
     if numbers.map({ $0.count <= 500 }) ?? true, !scan.states.isEmpty || numbers != nil {
       let list = numbers.map { $0.map(String.init).joined(separator: ", ") }

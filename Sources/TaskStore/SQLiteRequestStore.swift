@@ -249,6 +249,10 @@ public final class SQLiteRequestStore: RequestStore {
         let numbers = try identifiers.numbers(of: query.identifiers, in: database)
         conditions.append("identifier IN (\(numbers.map(String.init).joined(separator: ", ")))")
       }
+      if let id = query.id {
+        conditions.append("id BETWEEN ? AND ?")
+        values += [.integer(id.sequences.lowerBound), .integer(id.sequences.upperBound)]
+      }
       if let request = query.request {
         // A run is created after its request, and ids increase.
         conditions.append("id > ? AND request = ?")
@@ -265,7 +269,9 @@ public final class SQLiteRequestStore: RequestStore {
       }
       values.append(.integer(Int64(max(1, query.limit))))
       let sql = "SELECT \(RunColumns.list) FROM runs WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?"
-      return try PreparedStatement(database, sql).rows(values) { try run($0, database) }
+      let found = try PreparedStatement(database, sql).rows(values) { try run($0, database) }
+      // The last digits of an id are not in the rows.
+      return query.id.map { id in found.filter { id.matches($0.id) } } ?? found
     }
   }
 

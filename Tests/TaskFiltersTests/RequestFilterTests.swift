@@ -99,6 +99,7 @@ import Testing
       ("since:yesterday", 7, #""yesterday" is no moment"#),
       ("since:99999999999999999999d", 7, "is no moment"),
       ("since:1h,2h", 10, "since has one value"),
+      ("id:xyz", 4, "no id begins with \"xyz\": ids look like"), ("id:01,02", 7, "id has one value"),
       ("identifier:a*b", 12, "identifier"),
       ("request:x", 1, #"requests cannot be selected by "request""#),
       (":x", 1, "a word is expected"),

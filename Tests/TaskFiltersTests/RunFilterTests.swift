@@ -17,7 +17,7 @@ import Testing
   @Test(
     "has words of its own",
     arguments: [
-      ("state:failed", #"runs cannot be selected by "state"; there are: identifier, outcome, request, since, until"#),
+      ("state:failed", #"runs cannot be selected by "state"; there are: id, identifier, outcome, request, since, until"#),
       ("request:x", "is the id of no request"), ("outcome:crash", #"did you mean "crashed"?"#),
     ])
   func errors(_ text: String, _ sentence: String) {

@@ -55,7 +55,10 @@ import Testing
     for text in [
       "", "state:failed", "state:pending", "state:blocked", "identifier:\(TaskIdentifier.sample("a1"))", "identifier:*",
       "identifier:\(TaskIdentifier.sample("rare")) state:failed,succeeded", "tag:t", "tag:\"it's\"", "tag:none", "tag:t,none tag:\"it's\"",
-      "identifier:\(TaskIdentifier.sample("unknown"))", "payload.account:x2", "payload.account:x1 state:failed tag:t",
+      "id:\(sqlite.id(77))", "id:\(sqlite.id(77).description.prefix(17)) tag:t", "id:\(sqlite.id(0x100).description.prefix(16))",
+      "id:f",
+      "id:\(RequestID(sequence: 77, origin: sqlite.origin ^ 1))", "identifier:\(TaskIdentifier.sample("unknown"))",
+      "payload.account:x2", "payload.account:x1 state:failed tag:t",
       "until:1970-01-01T00:00:03Z since:1970-01-01T00:00:01Z", "state:running until:1970-01-01T00:00:03Z", "outcome:crashed", "key:none",
     ] {
       let filter = try RequestFilter(text, now: Self.now)
@@ -107,6 +110,9 @@ import Testing
     #expect(try found("identifier:com.a.*") == [2, 1])
     #expect(try found("identifier:com.a.x,com.b.*") == [3, 1])
     #expect(try found("identifier:com.c.*") == [])
+    #expect(try found("id:\(store.runID(2))") == [2])
+    #expect(try found("id:\(RunID(sequence: 2, origin: store.origin ^ 1))") == [])
+    #expect(try found("id:\(store.runID(2).description.prefix(17)) identifier:com.a.*") == [2, 1])
     #expect(try found("") == [3, 2, 1])
   }
 }

@@ -86,6 +86,8 @@ public struct RunQuery: Sendable, Hashable {
   public var identifier: TaskIdentifier?
   /// Only those of an identifier that one of these covers; empty: all.
   public var identifiers: [IdentifierPattern] = []
+  /// Only those whose id begins so.
+  public var id: RecordIDPrefix?
   /// Only those of this request.
   public var request: RequestID?
   /// Only those that ended in one of these ways; empty: all.
@@ -106,6 +108,7 @@ public struct RunQuery: Sendable, Hashable {
   public func matches(_ run: RunRecord) -> Bool {
     if let identifier, identifier != run.identifier { return false }
     if !identifiers.isEmpty, !identifiers.contains(where: { $0.matches(run.identifier) }) { return false }
+    if let id, !id.matches(run.id) { return false }
     if let request, request != run.request { return false }
     if !outcomes.isEmpty, !(run.outcome.map { outcomes.contains($0) } ?? false) { return false }
     if let since, run.started < since { return false }

@@ -4,6 +4,8 @@ public struct RequestScan: Sendable, Hashable {
   public var states: [RequestState] = []
   /// Only those of an identifier that one of these covers; empty: all.
   public var identifiers: [IdentifierPattern] = []
+  /// Only those whose id begins so.
+  public var id: RecordIDPrefix?
   /// Of each list, the request must have a tag.
   public var tags: [[String]] = []
   /// Only those submitted at this time or later.
@@ -33,6 +35,7 @@ public struct RequestScan: Sendable, Hashable {
   public func covers(_ record: RequestRecord) -> Bool {
     if !states.isEmpty, !states.contains(record.state) { return false }
     if !identifiers.isEmpty, !identifiers.contains(where: { $0.matches(record.request.identifier) }) { return false }
+    if let id, !id.matches(record.id) { return false }
     if let since, record.submitted < since { return false }
     if let until, record.submitted >= until { return false }
     return tags.allSatisfy { names in record.request.tags.contains { tag in names.contains { $0.utf8.elementsEqual(tag.utf8) } } }

@@ -51,8 +51,10 @@ struct RunsListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let now = MomentText.now
+    var wanted = request
+    if let request { wanted = try await ShortID.request(request, host.client()) }
     let query = [
-      ("identifier", identifier), ("request", request), ("since", try since.map { try TimeArgument.past($0, "--since") }),
+      ("identifier", identifier), ("request", wanted), ("since", try since.map { try TimeArgument.past($0, "--since") }),
       ("until", try until.map { try TimeArgument.past($0, "--until") }),
     ]
     let runs = try await Listing.rows(
@@ -81,5 +83,8 @@ struct RunsShowCommand: AsyncParsableCommand {
   var id: String
   @OptionGroup var host: HostOptions
 
-  func run() async throws { try await host.ask("/v1/runs/\(ControlClient.escape(id))") { FieldList($0).print() } }
+  func run() async throws {
+    let id = try await ShortID.run(id, host.client())
+    try await host.ask("/v1/runs/\(ControlClient.escape(id))") { FieldList($0).print() }
+  }
 }

@@ -22,6 +22,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
 
   func run() async throws {
     let client = host.client()
+    let id = try await ShortID.run(id, host.client())
     let path = "/v1/runs/\(ControlClient.escape(id))"
     guard follow else {
       return try await host.ask("\(path)/logs") { answer in

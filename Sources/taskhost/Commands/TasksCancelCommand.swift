@@ -23,7 +23,7 @@ struct TasksCancelCommand: AsyncParsableCommand {
         taskhost tasks cancel --identifier org.taskhost.cleanup --tag nightly
       """)
 
-  @Argument(help: "The requests' ids.")
+  @Argument(help: "The requests' ids, their beginnings, or IDENTIFIER/KEY.")
   var ids: [String] = []
   @Option(help: ArgumentHelp("All requests with this tag.", valueName: "tag"))
   var tag: String?
@@ -49,7 +49,8 @@ struct TasksCancelCommand: AsyncParsableCommand {
   /// - Parameter path: The route of all requests, or of the kind that is meant.
   static func cancel(_ ids: [String], at path: String = "/v1/requests", _ host: HostOptions) async throws {
     let client = host.client()
-    try await FailedRequests.each(ids) { id in
+    try await FailedRequests.each(ids) { text in
+      let id = try await ShortID.request(text, client)
       let answer = try await client.send("DELETE", "\(path)/\(ControlClient.escape(id))")
       let request: RequestAnswer = try answer.read()
       for note in request.notes ?? [] { Terminal.note("note: \(id): \(note.escapingControlCharacters)") }

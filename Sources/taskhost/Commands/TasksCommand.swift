@@ -78,11 +78,14 @@ struct TasksShowCommand: AsyncParsableCommand {
         taskhost tasks show "$(taskhost submit com.example.report --after 1h)" --json
       """)
 
-  @Argument(help: "The request's id.")
+  @Argument(help: "The request's id, its beginning, or IDENTIFIER/KEY.")
   var id: String
   @OptionGroup var host: HostOptions
 
-  func run() async throws { try await host.ask("/v1/requests/\(ControlClient.escape(id))") { FieldList($0).print() } }
+  func run() async throws {
+    let id = try await ShortID.request(id, host.client())
+    try await host.ask("/v1/requests/\(ControlClient.escape(id))") { FieldList($0).print() }
+  }
 }
 
 struct TasksSnoozeCommand: AsyncParsableCommand {
@@ -99,7 +102,7 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
         taskhost tasks snooze "$(taskhost submit com.example.ci --after 1h)" --for 15m
       """)
 
-  @Argument(help: "The request's id.")
+  @Argument(help: "The request's id, its beginning, or IDENTIFIER/KEY.")
   var id: String?
   @OptionGroup var bulk: BulkOptions
   @Option(name: .customLong("for"), help: ArgumentHelp("The delay from now: 90s, 15m, 1h30m.", valueName: "duration"))
@@ -115,7 +118,8 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     if let filter = bulk.filter {
       return try await BulkSession(action: .snooze, filter: filter, delay: delay, options: bulk, host: host).run()
     }
-    guard let id else { return }
+    guard let text = id else { return }
+    let id = try await ShortID.request(text, host.client())
     let answer = try await host.client().post(
       "/v1/requests/\(ControlClient.escape(id))/snooze", JSONWriter.object { $0.member(RequestField.delay, delay) })
     let request: RequestAnswer = try answer.read()

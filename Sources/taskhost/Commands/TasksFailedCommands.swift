@@ -3,7 +3,7 @@ import TaskModel
 
 /// The failed requests that a command handles.
 struct FailedRequests: ParsableArguments {
-  @Argument(help: "The requests' ids.")
+  @Argument(help: "The requests' ids, their beginnings, or IDENTIFIER/KEY.")
   var ids: [String] = []
   @Flag(help: "All requests that have failed.")
   var all = false
@@ -78,7 +78,8 @@ struct TasksRetryCommand: AsyncParsableCommand {
     }
     if requests.all { return try await retryAll() }
     let client = host.client()
-    try await FailedRequests.each(requests.ids) { id in
+    try await FailedRequests.each(requests.ids) { text in
+      let id = try await ShortID.request(text, client)
       let answer = try await client.post("/v1/requests/\(ControlClient.escape(id))/retry")
       guard !host.json else { return Terminal.print(answer.bytes) }
       let request: RequestAnswer = try answer.read()
@@ -128,7 +129,8 @@ struct TasksDiscardCommand: AsyncParsableCommand {
       return try await BulkSession(action: .discard, filter: filter, options: requests.bulk, host: host).run()
     }
     guard requests.all else {
-      return try await FailedRequests.each(requests.ids) { id in
+      return try await FailedRequests.each(requests.ids) { text in
+        let id = try await ShortID.request(text, host.client())
         try await host.ask("/v1/requests/\(ControlClient.escape(id))/discard", method: "POST") { _ in Terminal.print("\(id) discarded") }
       }
     }

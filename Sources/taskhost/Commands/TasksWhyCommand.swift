@@ -15,11 +15,12 @@ struct TasksWhyCommand: AsyncParsableCommand {
         taskhost tasks why "$(taskhost submit com.example.report --after 1h)" --json
       """)
 
-  @Argument(help: "The request's id.")
+  @Argument(help: "The request's id, its beginning, or IDENTIFIER/KEY.")
   var id: String
   @OptionGroup var host: HostOptions
 
   func run() async throws {
+    let id = try await ShortID.request(id, host.client())
     try await host.ask("/v1/requests/\(ControlClient.escape(id))/why") { answer in
       for line in Self.lines(try answer.read(), now: MomentText.now) { Terminal.print(line) }
     }

@@ -1,0 +1,56 @@
+import TaskModel
+
+/// Finds the id that a person means: a whole one, an unambiguous beginning, or for a request `IDENTIFIER/KEY`.
+enum ShortID {
+  /// How many ids an ambiguous beginning is refused with, at most.
+  private static let shown = 5
+
+  /// The id of a request. A key means the live request that holds it, else the newest that held it.
+  static func request(_ text: String, _ client: ControlClient) async throws -> String {
+    if let slash = text.firstIndex(of: "/") {
+      let key = text[text.index(after: slash)...]
+      let quoted = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+      let filter = "identifier:\(text[..<slash]) key:\"\(quoted)\""
+      for state in [" state:blocked,pending,running", ""] {
+        if let id = try await ids(RequestPage.self, "/v1/requests", filter + state, limit: 1, client).first { return id }
+      }
+      throw CommandFailure(.refused, text, "no request of \(text[..<slash]) has the unique key \"\(key)\"")
+    }
+    return try await id(text, RequestPage.self, "/v1/requests", "request", client)
+  }
+
+  /// The id of a run.
+  static func run(_ text: String, _ client: ControlClient) async throws -> String {
+    try await id(text, RunPage.self, "/v1/runs", "run", client)
+  }
+
+  private static func id<Page: ListingPage>(
+    _ text: String, _ page: Page.Type, _ path: String, _ kind: String, _ client: ControlClient
+  ) async throws -> String {
+    // The host says what is wrong with an id that cannot be one.
+    guard text.utf8.count < 36, RecordIDPrefix(text) != nil else { return text }
+    let found = try await ids(page, path, "id:\(text)", limit: shown + 1, client)
+    guard let only = found.first else { throw CommandFailure(.refused, text, "no \(kind) has an id that begins so") }
+    guard found.count > 1 else { return only }
+    let more = found.count > shown ? ", …" : ""
+    throw CommandFailure(
+      .refused, text, "the ids of several \(kind)s begin so: \(found.prefix(shown).joined(separator: ", "))\(more)",
+      remedy: "write more of the one that you mean")
+  }
+
+  /// The ids of what a filter selects, newest first.
+  private static func ids<Page: ListingPage>(
+    _ page: Page.Type, _ path: String, _ filter: String, limit: Int, _ client: ControlClient
+  ) async throws -> [String] {
+    var ids: [String] = []
+    var next: String?
+    repeat {
+      let query = [("filter", filter), ("limit", "\(limit)"), ("after", next)]
+      let answer = try await client.get(ControlClient.path(path, query)).read(page)
+      // Live runs come first, and once more at their place.
+      for row in answer.rows where !ids.contains(row.id) { ids.append(row.id) }
+      next = answer.next
+    } while next != nil && ids.count < limit
+    return ids
+  }
+}

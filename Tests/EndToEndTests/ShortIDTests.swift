@@ -1,0 +1,39 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The ids that people type, on the real host and command line.
+@Suite("Short ids", .timeLimit(.minutes(20)))
+struct ShortIDTests {
+  @Test("the beginning of an id means its request if it means no other; else the command names those that it may mean")
+  func beginnings() async throws {
+    try await HostProcess.run { host in
+      let first = try await host.submit("result 0", ["--after", "1h"])
+      let second = try await host.submit("result 0", ["--after", "1h", "--key", "a \"b\"/c"])
+      let common = String(zip(first, second).prefix { $0 == $1 }.map(\.0))
+      let ambiguous = try await host.cli("tasks", "cancel", common)
+      #expect(ambiguous.status == 6, "\(ambiguous)")
+      #expect(ambiguous.errors.contains("the ids of several requests begin so: \(second), \(first)"), "\(ambiguous)")
+      let shown = try await host.cli("tasks", "show", String(first.prefix(common.count + 1)).uppercased())
+      #expect(shown.status == 0 && shown.output.contains(first), "\(shown)")
+      #expect(try await host.cli("tasks", "cancel", String(first.prefix(common.count + 1))).output == "\(first) cancelled\n")
+      #expect(try await host.cli("tasks", "snooze", "test.script/a \"b\"/c", "--for", "2h").output.hasPrefix(second))
+    }
+  }
+
+  @Test("a key means the live request that holds it, else the newest that held it; a run has short ids too")
+  func keys() async throws {
+    try await HostProcess.run { host in
+      _ = try await host.run("result 0", ["--key", "k"])
+      let ended = try await host.json("tasks", "show", "test.script/k")
+      #expect(ended["state"]?.string == "succeeded")
+      let id = try await host.submit("result 0", ["--key", "k", "--after", "1h"])
+      #expect(try await host.json("tasks", "show", "test.script/k")["id"]?.string == id)
+      let old = try #require(ended["id"]?.string)
+      let run = try #require(try await host.runs(of: String(old.dropLast(1))).first)
+      let whole = try #require(run["id"]?.string)
+      #expect(try await host.json("runs", "show", String(whole.dropLast(4)))["id"]?.string == whole)
+      #expect(try await host.cli("runs", "logs", String(whole.dropLast(1))).status == 0)
+    }
+  }
+}
