@@ -110,7 +110,7 @@ struct AssertionTests {
     #expect(run.assertions.isEmpty)
   }
 
-  @Test("a drain asks a run that holds an assertion to stop once it has ended it, and one that holds none at once")
+  @Test("a drain asks a run that holds an assertion to stop once it has ended it, or the assertion has expired")
   func drain() async throws {
     let host = try TestHost(Saver.self)
     let run = try host.launch(payload: Saver.Payload(steps: "save"))
@@ -122,9 +122,11 @@ struct AssertionTests {
     #expect(report.stopReason == .draining && report.expiredAfter == .seconds(10), "\(report)")
     let late = try TestHost(Saver.self)
     let other = try late.launch(payload: Saver.Payload(steps: "expire", seconds: 5))
+    // Until the run sleeps: it has its assertion.
+    try await late.advance(by: .seconds(1))
     late.drain()
     let ended = try await other.ended()
-    #expect(ended.stopReason == .draining)
+    #expect(ended.stopReason == .draining && ended.expiredAfter == .seconds(5), "\(ended)")
   }
 
   @Test("a time of zero, an empty name and a NUL byte are refused")
