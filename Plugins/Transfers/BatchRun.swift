@@ -60,8 +60,9 @@ final class BatchRun {
     group = try TransferGroup(bytesPerSecond: settings.bytesPerSecond)
     pace = Pace(settings.bytesPerSecond)
     authorities = try settings.authorityFile.map { path in
-      guard let text = SmallText.read(path, limit: 8 << 20) else { throw FileFailure("the authorities in \(path) cannot be read") }
-      return text
+      do throws(SmallText.Unreadable) { return try SmallText.read(path, limit: 8 << 20) } catch {
+        throw FileFailure("the authorities in \(path) cannot be read: \(error.words)")
+      }
     }
     atOnce = min(batch.atOnce ?? settings.atOnce, Self.most, batch.items.count)
     queue = report.items.indices.filter { report.items[$0].state == .waiting }.reversed()

@@ -216,7 +216,7 @@ final class PartFile {
   // MARK: The note
 
   private func earlierNote() -> Note? {
-    guard let text = SmallText.read(notePath, limit: 65_536), let node = try? JSONReader.read(text), let url = node["url"]?.string,
+    guard let text = try? SmallText.read(notePath, limit: 65_536), let node = try? JSONReader.read(text), let url = node["url"]?.string,
       let booted = node["booted"]?.integer, booted > 0, let synced = node["synced"]?.integer, synced >= 0
     else { return nil }
     return Note(

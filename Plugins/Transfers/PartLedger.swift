@@ -36,7 +36,7 @@ struct PartLedger: Sendable {
 
   /// Removes the parts of a request that nobody goes on with.
   func removeParts(of request: String) {
-    if let text = SmallText.read(path(of: request), limit: 8 << 20), let node = try? JSONReader.read(text),
+    if let text = try? SmallText.read(path(of: request), limit: 8 << 20), let node = try? JSONReader.read(text),
       case .array(let targets)? = node["targets"]?.value
     {
       for (index, target) in targets.enumerated() {

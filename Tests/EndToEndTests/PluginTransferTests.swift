@@ -10,7 +10,7 @@ struct PluginTransferTests {
 
   /// A host with the transfers' plugin, two plugins that may transfer, and one that may not.
   private func withPlugins(
-    network: String = "\"connect\"", _ body: (HostProcess, RangeServer) async throws -> Void
+    network: String = "\"connect\"", inThread: Bool = false, _ body: (HostProcess, RangeServer) async throws -> Void
   ) async throws {
     let server = try await RangeServer.start()
     try await HostProcess.prepare { host in
@@ -21,6 +21,15 @@ struct PluginTransferTests {
       }
       try host.directory.folder("readable")
       try host.directory.file("readable/token", "secret-token")
+      try host.directory.folder("own")
+      try host.directory.file("own/token", "own-token")
+      let entitlements = """
+        [plugin."\(Self.identifier)".entitlements]
+        network = \(network)
+        read = ["\(host.directory("readable"))", "\(host.directory("own"))"]
+        write = ["\(host.directory("shared"))"]
+
+        """
       try host.configure(
         """
         [plugin."org.taskhost.transfers".entitlements]
@@ -29,11 +38,7 @@ struct PluginTransferTests {
 
         [plugin."\(Self.identifier)"]
         may_transfer = true
-        [plugin."\(Self.identifier)".entitlements]
-        network = \(network)
-        read = ["\(host.directory("readable"))"]
-        write = ["\(host.directory("shared"))"]
-
+        \(inThread ? "" : entitlements)
         [plugin."test.other"]
         may_transfer = true
         [plugin."test.other".entitlements]
@@ -42,7 +47,7 @@ struct PluginTransferTests {
         [plugin."test.bare".entitlements]
         network = "connect"
 
-        """)
+        """, threads: inThread ? [Self.identifier] : [])
       try await host.start()
       try await body(host, server)
     }
@@ -165,6 +170,51 @@ struct PluginTransferTests {
       // Nor does the folder of another plugin lead this one anywhere.
       let read = try await run(host, "\"read \(host.directory("state/transfers/\(Self.identifier)/a"))\"", "test.other")
       #expect(read["text"]?.string == "denied", "\(read)")
+    }
+  }
+
+  @Test("a token that the plugin may read and the transfers' worker may not fails its transfer at once, with the remedy")
+  func unreadableToken() async throws {
+    try await withPlugins { host, server in
+      let file = host.directory("own/token")
+      let items = ["a", "b"].map { "{\"url\":\"\(server.address)/a?size=10\",\"to\":\"\($0)\"}" }.joined(separator: ",")
+      let id = try await submit(host, "{\"items\":[\(items)],\"bearer_token_file\":\"\(file)\"}")
+      try await host.request(id, is: "failed")
+      let runs = try await host.runs(of: id)
+      let problems = try await host.lastOutput(of: id)?["items"]?.array.compactMap { $0["problem"]?.string } ?? []
+      let problem =
+        "the access token in \(file) cannot be read: Permission denied: add its folder to read in "
+        + "[plugin.\"org.taskhost.transfers\".entitlements], or, if it is there, change the file's mode or owner so that the worker can read it"
+      #expect(runs.count == 1 && problems == [problem, problem], "\(problems)")
+      #expect(try await !server.log().contains { $0.path.hasPrefix("/a") })
+      #expect(try FileManager.default.contentsOfDirectory(atPath: host.directory("state/transfers/\(Self.identifier)")).isEmpty)
+    }
+  }
+
+  @Test("a plugin in thread isolation transfers through its folder too; a token of the host's user is sent if the worker may read it")
+  func threads() async throws {
+    try await withPlugins(inThread: true) { host, server in
+      #expect(try await host.plugin("a.so")["isolation"]?.string == "thread")
+      let folder = try #require(try await run(host, "\"folder\"")["text"]?.string)
+      #expect(folder == host.directory("state/transfers/\(Self.identifier)"))
+      #expect(try await run(host, "\"write up hello\"")["text"]?.string == "done")
+      let items = "{\"url\":\"\(server.address)/a?size=1000\",\"to\":\"a\"},{\"url\":\"\(server.address)/up\",\"from\":\"up\"}"
+      let rest = "\"notify\":\"\(Self.identifier)\",\"bearer_token_file\":\"\(host.directory("readable/token"))\""
+      let id = try await submit(host, "{\"items\":[\(items)],\(rest)}")
+      try await host.request(id, is: "succeeded")
+      #expect(FileManager.default.contents(atPath: folder + "/a") == Data(try await server.get("/a?size=1000")))
+      #expect(Data(try await server.get("/kept/up")) == Data("hello".utf8))
+      #expect(try await server.log().first { $0.path.hasPrefix("/a") }?.headers["Authorization"] == "Bearer secret-token")
+      let wakes = try await host.json("tasks", "list", "--identifier", Self.identifier, "--limit", "1000")["requests"]?.array ?? []
+      let wake = try #require(wakes.first { $0["tags"]?.array.compactMap(\.string) == ["transfer:\(id)"] }?["id"]?.string)
+      try await host.request(wake, is: "succeeded")
+      #expect(try await completions(host).map { $0["transfer"]?.string } == [id])
+      // It names no paths either, and its token has to be one that the transfers' worker may read.
+      let refused = try await run(host, "{\"url\":\"\(server.address)/b\",\"to\":\"/etc/x\"}")
+      #expect(refused["error"]?.string?.contains("not the name of a file") == true, "\(refused)")
+      let unreadable = try await submit(
+        host, "{\"url\":\"\(server.address)/b\",\"to\":\"b\",\"bearer_token_file\":\"\(host.directory("own/token"))\"}")
+      try await host.request(unreadable, is: "failed")
     }
   }
 

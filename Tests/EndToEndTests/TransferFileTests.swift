@@ -158,4 +158,32 @@ struct TransferFileTests {
       #expect(try await at.host.json("runs", "list", "--request", id)["runs"]?.array.count == 1)
     }
   }
+
+  @Test("a token file that is not there yet is waited for; a link or a folder in its place fails the transfer at once")
+  func tokenFiles() async throws {
+    try await TransferSurroundings.run("[retry]\ninitial = \"100ms\"\nmaximum = \"200ms\"\nattempts = 1000") { at in
+      // The command line refuses a folder; what a list says, only the run finds out.
+      func submit(_ token: String) async throws -> String {
+        let item = "{\"url\": \"\(at.server.address)/a?size=10\", \"to\": \"\(at.file("a"))\"}"
+        try at.host.directory.file("batch.json", "{\"items\": [\(item)], \"bearer_token_file\": \"\(at.file(token))\"}")
+        let result = try await at.host.cli("transfers", "submit", "--list", at.host.directory("batch.json"))
+        try #require(result.status == 0, "\(result)")
+        return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+      }
+      let id = try await submit("late")
+      let waiting = try await at.host.request(id) { $0["last_outcome"]?.string == "retried" }
+      #expect(waiting["last_message"]?.string?.contains("late cannot be read: No such file or directory") == true, "\(waiting)")
+      try at.host.directory.file("files/late", "new")
+      try await at.host.request(id, is: "succeeded")
+      #expect(try await at.server.requests("a").map { $0.headers["Authorization"] } == ["Bearer new"])
+      try at.host.directory.folder("files/folder")
+      try FileManager.default.createSymbolicLink(atPath: at.file("link"), withDestinationPath: at.file("late"))
+      for (name, words) in [("folder", "Is a directory: name a file"), ("link", "name the file that the link leads to")] {
+        let id = try await submit(name)
+        let failed = try await at.host.request(id, is: "failed")
+        #expect(failed["last_message"]?.string?.contains(words) == true, "\(failed)")
+        #expect(try await at.host.runs(of: id).count == 1)
+      }
+    }
+  }
 }
