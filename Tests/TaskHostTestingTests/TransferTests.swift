@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TaskHostSDK
 import TaskHostTesting
 import Testing
@@ -86,6 +87,40 @@ struct TransferTests {
     #expect(try Data(contentsOf: URL(filePath: folder + "/1")) == Data("one".utf8))
     #expect(transfer.items.allSatisfy { !FileManager.default.fileExists(atPath: $0.file) }, "nothing is left in the folder for transfers")
     #expect(host.transfers.first?.state == "succeeded")
+  }
+
+  /// Whether the folder for transfers and this one are on two file systems.
+  private static let hasOtherFileSystem: Bool = {
+    var (here, there) = (stat(), stat())
+    return stat(NSTemporaryDirectory(), &here) == 0 && stat("/dev/shm", &there) == 0 && access("/dev/shm", W_OK) == 0
+      && here.st_dev != there.st_dev
+  }()
+
+  @Test(
+    "a download whose place is on another file system is copied and replaces what is there; an upload from there is a copy",
+    .enabled(if: hasOtherFileSystem))
+  func otherFileSystem() async throws {
+    let host = try host()
+    let folder = "/dev/shm/taskhost-transfers-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Data("up".utf8).write(to: URL(filePath: folder + "/up"))
+    try Data("old".utf8).write(to: URL(filePath: folder + "/1"))
+    // What a copy has left that was cut short is no obstacle.
+    try Data("torn".utf8).write(to: URL(filePath: folder + "/1.taskhost-part"))
+    #expect(try await host.run(payload: steps("submit", folder)).result == .success)
+    let transfer = try #require(host.transfers.first)
+    var (source, copy) = (stat(), stat())
+    let staged = try #require(transfer.items.last?.file)
+    #expect(stat(folder + "/up", &source) == 0 && stat(staged, &copy) == 0 && source.st_dev != copy.st_dev)
+    #expect(try Data(contentsOf: URL(filePath: staged)) == Data("up".utf8))
+    let large = [UInt8](repeating: 7, count: 3_000_000)
+    let wake = try #require(
+      try host.completeTransfer(transfer.id, contents: ["https://example.org/1": large, "https://example.org/2": [2]]))
+    #expect(try await host.launch(requestID: wake.id).ended().result == .success)
+    #expect(try Data(contentsOf: URL(filePath: folder + "/1")) == Data(large))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["1", "2", "up"])
+    #expect(transfer.items.allSatisfy { !FileManager.default.fileExists(atPath: $0.file) }, "nothing is left in the folder for transfers")
   }
 
   @Test("a file that failed is named with its problem; the others are in their places")
