@@ -83,7 +83,8 @@ final class BatchRun {
     while true {
       let isPaced = !beginMore()
       if work.isEmpty, queue.isEmpty, refusals.waiting.isEmpty { break }
-      let ended = try group.step(milliseconds: isPaced ? Pace.interval : 500, descriptor: environment.expiration)
+      let ended = try group.step(
+        milliseconds: stepTime(isPaced), descriptors: [environment.expiration, refusals.news].compactMap { $0 })
       for (index, result) in ended { end(index, result) }
       if !isSaved, mustSave || ContinuousClock.now - savedAt >= Self.saveInterval { try save() }
       flush()
@@ -95,6 +96,13 @@ final class BatchRun {
       goOnAfterRefusals()
     }
     try save()
+  }
+
+  /// The longest step, in milliseconds. What proceeds is written and told twice a second; while everything waits for a token,
+  /// there is nothing to write or tell.
+  private func stepTime(_ isPaced: Bool) -> Int {
+    if isPaced { return Pace.interval }
+    return max(500, work.isEmpty && isSaved ? Int(refusals.idleTime / .milliseconds(1)) : 0)
   }
 
   /// Begins as many transfers as may proceed. False if one has to wait for the rate.

@@ -8,6 +8,10 @@ struct TokenRefusals {
   /// The file when it was looked at last.
   private var seen: FileStamp?
   private(set) var waiting: [Int] = []
+  /// Says when to look at the file; nil if nothing waits, or if only looking again and again helps.
+  private var watch: FolderWatch?
+  /// Whether the file may have changed before it was watched.
+  private var mustLook = false
   private var since = ContinuousClock.now
   /// How long a run waits for another token. A refresh takes seconds; somebody who has to sign in again takes longer.
   static let patience: Duration = .seconds(60)
@@ -31,15 +35,29 @@ struct TokenRefusals {
   }
 
   mutating func add(_ index: Int) {
-    if waiting.isEmpty { since = .now }
+    if waiting.isEmpty {
+      since = .now
+      watch = file.flatMap { FolderWatch(of: $0) }
+    }
     waiting.append(index)
+    mustLook = true
   }
+
+  /// Readable when ``next()`` may have something else to say than to wait.
+  var news: Int32? { watch?.descriptor }
+
+  /// How long nothing but ``news`` needs a call of ``next()``.
+  var idleTime: Duration { waiting.isEmpty || watch == nil ? .zero : max(.zero, Self.patience - (.now - since)) }
 
   mutating func next() -> Next {
     guard !waiting.isEmpty, let file else { return .wait }
+    let isOver = .now - since >= Self.patience
+    let hasNews = watch?.takeNews() ?? true
+    guard hasNews || mustLook || isOver else { return .wait }
+    mustLook = false
     let isChanged = hasAnotherToken(file)
-    guard isChanged || .now - since >= Self.patience else { return .wait }
-    defer { waiting = [] }
+    guard isChanged || isOver else { return .wait }
+    defer { (waiting, watch) = ([], nil) }
     return isChanged ? .again(waiting) : .giveUp(waiting)
   }
 

@@ -17,14 +17,14 @@ struct Multi: @unchecked Sendable {  // reason: other threads only call `wake()`
 
   func remove(_ exchange: Exchange) { curl_multi_remove_handle(multi, exchange.handle) }
 
-  /// Waits for `wake()`, for an exchange, or until the descriptor is readable.
+  /// Waits for `wake()`, for an exchange, or until one of the descriptors is readable.
   ///
-  /// - Returns: Whether the descriptor is readable.
+  /// - Returns: Whether one of the descriptors is readable.
   @discardableResult
-  func wait(milliseconds: Int, descriptor: Int32? = nil) throws(TransferFailure) -> Bool {
-    var other = curl_waitfd(fd: descriptor ?? -1, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-    try check(curl_multi_poll(multi, &other, descriptor == nil ? 0 : 1, Int32(min(milliseconds, Self.longestWait)), nil))
-    return descriptor != nil && other.revents != 0
+  func wait(milliseconds: Int, descriptors: [Int32] = []) throws(TransferFailure) -> Bool {
+    var others = descriptors.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
+    try check(curl_multi_poll(multi, &others, UInt32(others.count), Int32(min(milliseconds, Self.longestWait)), nil))
+    return others.contains { $0.revents != 0 }
   }
 
   /// Makes all progress that is possible now, and returns the number of exchanges that continue.

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// Many transfers on one thread, which calls ``step(milliseconds:descriptor:)`` until all have ended. Connections are used again.
+/// Many transfers on one thread, which calls ``step(milliseconds:descriptors:)`` until all have ended. Connections are used again.
 ///
 /// Everything is called on that thread. The system's resolver looks names up, on threads of libcurl.
 public final class TransferGroup {
@@ -53,7 +53,7 @@ public final class TransferGroup {
   /// nothing about who asks, such as `Accept` and `Range`.
   ///
   /// - Parameters:
-  ///   - id: A number that ``step(milliseconds:descriptor:)`` returns when the transfer has ended.
+  ///   - id: A number that ``step(milliseconds:descriptors:)`` returns when the transfer has ended.
   ///   - mostRedirects: How many redirects are followed; one more fails with ``TransferFailure/badRedirect(_:)``. With 0, a redirect is an
   ///     answer.
   ///   - interim: Told each interim answer (1xx), of the server that is asked at that moment.
@@ -92,11 +92,11 @@ public final class TransferGroup {
   /// How many bytes of a transfer's body were sent or are about to be; 0 once it has ended.
   public func uploaded(_ id: Int) -> Int64 { running.values.first { $0.id == id }?.exchange.uploaded ?? 0 }
 
-  /// Makes progress until a transfer has ended, an interim answer was told, the time is over, or the descriptor is readable.
+  /// Makes progress until a transfer has ended, an interim answer was told, the time is over, or one of the descriptors is readable.
   ///
   /// - Returns: The transfers that have ended.
   public func step(
-    milliseconds: Int, descriptor: Int32? = nil
+    milliseconds: Int, descriptors: [Int32] = []
   ) throws(TransferFailure) -> [(id: Int, result: Result<TransferHead, TransferFailure>)] {
     let deadline = ContinuousClock.now + .milliseconds(milliseconds)
     hasToldInterim = false
@@ -106,7 +106,7 @@ public final class TransferGroup {
       let ended = takeEnded()
       let left = deadline - .now
       if !ended.isEmpty || hasToldInterim || left <= .zero { return ended }
-      if try multi.wait(milliseconds: 1 + Int(left / .milliseconds(1)), descriptor: descriptor) { return [] }
+      if try multi.wait(milliseconds: 1 + Int(left / .milliseconds(1)), descriptors: descriptors) { return [] }
     }
   }
 

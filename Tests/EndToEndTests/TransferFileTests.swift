@@ -143,20 +143,36 @@ struct TransferFileTests {
     }
   }
 
-  @Test("a token that is refused is read again as soon as its file has changed, in the same run")
-  func token() async throws {
-    try await TransferSurroundings.run { at in
-      try at.host.directory.file("files/token", "old")
-      let submitted = try await at.host.cli(
-        "transfers", "submit", "\(at.server.address)/a?size=10&status=401&times=1", "--to", at.file("a"), "--bearer-token-file",
-        at.file("token"))
-      let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
-      try await at.server.waitForRequests("a", 1)
+  /// A transfer whose first token is refused, until its file has another one.
+  private static func refused(_ at: TransferSurroundings, isReplaced: Bool) async throws {
+    try at.host.directory.file("files/token", "old")
+    let submitted = try await at.host.cli(
+      "transfers", "submit", "\(at.server.address)/a?size=10&status=401&times=1", "--to", at.file("a"), "--bearer-token-file",
+      at.file("token"))
+    let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    try await at.server.waitForRequests("a", 1)
+    // Other files of the folder, and a file without a token, say nothing.
+    try at.host.directory.file("files/other", "x")
+    try at.host.directory.file("files/token", "")
+    if isReplaced {
+      try at.host.directory.file("files/token.new", "fresh")
+      try #require(rename(at.file("token.new"), at.file("token")) == 0)
+    } else {
       try at.host.directory.file("files/token", "fresh")
-      try await at.host.request(id, is: "succeeded")
-      #expect(try await at.server.requests("a").map { $0.headers["Authorization"] } == ["Bearer old", "Bearer fresh"])
-      #expect(try await at.host.json("runs", "list", "--request", id)["runs"]?.array.count == 1)
     }
+    try await at.host.request(id, is: "succeeded")
+    #expect(try await at.server.requests("a").map { $0.headers["Authorization"] } == ["Bearer old", "Bearer fresh"])
+    #expect(try await at.host.json("runs", "list", "--request", id)["runs"]?.array.count == 1)
+  }
+
+  @Test("a token that is refused is read again as soon as its file is written or replaced, in the same run", arguments: [false, true])
+  func token(_ isReplaced: Bool) async throws {
+    try await TransferSurroundings.run { at in try await Self.refused(at, isReplaced: isReplaced) }
+  }
+
+  @Test("a token is read again too where its folder cannot be watched", .enabled(if: hasStrace))
+  func unwatchedToken() async throws {
+    try await Self.withFailing("inotify_add_watch") { at in try await Self.refused(at, isReplaced: true) }
   }
 
   @Test("a token file that is not there yet is waited for; a link or a folder in its place fails the transfer at once")
