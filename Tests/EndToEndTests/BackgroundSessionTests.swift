@@ -65,4 +65,141 @@ struct BackgroundSessionTests {
     }
     await server.stop()
   }
+
+  private static let identifier = "test.apple.session"
+
+  /// Runs `body` with a host that has `SessionApp`, which takes one of the steps in each run of its refresh.
+  private func withSessionApp(_ steps: String, _ body: (HostProcess, RangeServer) async throws -> Void) async throws {
+    let samples = try #require(builtSamples)
+    let server = try await RangeServer.start()
+    try await HostProcess.prepare(environment: ["SESSION_SERVER": server.address, "SESSION_STEPS": steps]) { host in
+      try host.directory.file(
+        "plugins/libTransfers.so", try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libTransfers.so"))))
+      try host.directory.file(
+        "plugins/app.so", try Data(contentsOf: URL(filePath: "\(samples)/apple-code/release/libSessionApp6.so")))
+      try host.configure(
+        """
+        [plugin."org.taskhost.transfers".entitlements]
+        network = "connect"
+        [plugin."\(Self.identifier)"]
+        may_transfer = true
+        environment = ["SESSION_SERVER", "SESSION_STEPS"]
+        [plugin."\(Self.identifier)".entitlements]
+        network = "connect"
+
+        """)
+      try await host.start()
+      try await body(host, server)
+    }
+    await server.stop()
+  }
+
+  private func step(_ host: HostProcess) async throws {
+    let taken = try await host.cli("submit", Self.identifier, "--wait", "--json")
+    #expect(taken.status == 0, "\(taken)")
+  }
+
+  /// The id of the live or ended transfer of a file of the server.
+  private func transfer(_ host: HostProcess, of file: String) async throws -> String {
+    let requests = try await host.json("tasks", "list", "--identifier", "org.taskhost.transfers", "--limit", "100")["requests"]?.array
+    for id in (requests ?? []).compactMap({ $0["id"]?.string }) {
+      let items = try await host.json("tasks", "show", id)["payload"]?["items"]?.array
+      if items?.contains(where: { URL(string: $0["url"]?.string ?? "")?.lastPathComponent == file }) == true { return id }
+    }
+    throw TestFailure("no transfer has \(file): \(String(describing: requests))")
+  }
+
+  /// Waits until the app was told of a transfer.
+  private func told(_ host: HostProcess, of transfer: String) async throws {
+    try await host.request(transfer, is: "succeeded")
+    let requests = try await host.json("tasks", "list", "--identifier", Self.identifier, "--limit", "100")["requests"]?.array
+    let wake = try #require(requests?.filter { $0["unique_key"]?.string == "transfers/\(transfer)" })
+    #expect(wake.count == 1, "\(wake)")
+    try await host.request(try #require(wake.first?["id"]?.string), is: "succeeded")
+  }
+
+  /// A file of the app's Documents folder.
+  private func document(_ host: HostProcess, _ name: String) throws -> Data? {
+    let homes = try FileManager.default.contentsOfDirectory(atPath: host.directory("state/data"))
+    return homes.lazy.compactMap { FileManager.default.contents(atPath: host.directory("state/data/\($0)/Documents/\(name)")) }.first
+  }
+
+  private func journal(_ host: HostProcess) throws -> [String] {
+    String(decoding: try document(host, "journal.txt") ?? Data(), as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  @Test("the scene of a session is told of its events once, before its delegate, and no other scene; also in a new process")
+  func scenes() async throws {
+    try await withSessionApp("films songs") { host, server in
+      _ = try await server.get("/release/film")
+      try await step(host)
+      try await step(host)
+      try await told(host, of: try await transfer(host, of: "film"))
+      let films = ["the scene is told of films", "the film is there", "films 1, the film: status 200", "all of films"]
+      let before = try journal(host)
+      #expect(before.filter { !$0.hasPrefix("step ") } == films, "\(before)")
+      #expect(try await document(host, "film") == server.get("/film?size=3000000"))
+
+      // The process that created the session is gone: the scene's action creates it.
+      await host.kill()
+      _ = try await server.get("/release/song")
+      try await host.start()
+      try await told(host, of: try await transfer(host, of: "song"))
+      let songs = ["the scene is told of songs", "the song is there", "songs 1, the song: status 206", "all of songs"]
+      let after = try journal(host)
+      #expect(after == before + songs, "\(after)")
+      #expect(try await document(host, "song") == server.get("/song?size=200000"))
+    }
+  }
+
+  @Test("an upload arrives byte for byte with its method and headers, and the delegate is told")
+  func upload() async throws {
+    try await withSessionApp("upload") { host, server in
+      try await step(host)
+      try await told(host, of: try await transfer(host, of: "diary"))
+      let sent = try #require(try document(host, "diary.bin"))
+      #expect(sent.count == 300_001 && Set(sent).count == 256)
+      #expect(try await Data(server.get("/kept/diary")) == sent)
+      let requests = try await server.requests("diary")
+      #expect(requests.count == 1 && requests.first?.method == "POST" && requests.first?.headers["X-Author"] == "Anna", "\(requests)")
+      let journal = try journal(host)
+      #expect(
+        journal == ["step upload", "the scene is told of films", "films 1, the diary: status 201", "all of films"], "\(journal)")
+      let staged = try FileManager.default.contentsOfDirectory(atPath: host.directory("state/transfers/\(Self.identifier)"))
+      #expect(staged.isEmpty, "\(staged)")
+    }
+  }
+
+  @Test("a suspended task gets no bytes, is listed after kill -9 of the host, and gets the rest once it is resumed")
+  func suspension() async throws {
+    try await withSessionApp("films songs hesitate list suspend list callback resume list") { host, server in
+      try await step(host)
+      try await step(host)
+      let film = try await transfer(host, of: "film")
+      try await host.progress(of: film, reaches: 1_500_000)
+      for _ in ["hesitate", "list", "suspend"] { try await step(host) }
+      try await host.request(film, is: "pending")
+      await host.kill()
+      _ = try await server.get("/release/film")
+      try await host.start()
+      for _ in ["list", "callback"] { try await step(host) }
+      #expect(try await host.json("transfers", "show", film)["bytes"]?.integer == 1_500_000)
+      #expect(try await server.requests("film").filter { $0.path.contains("hold") }.count == 1)
+      for _ in ["resume", "list"] { try await step(host) }
+      try await told(host, of: film)
+      #expect(try await document(host, "film") == server.get("/film?size=3000000"))
+      let requests = try await server.requests("film").filter { $0.path.contains("hold") }
+      #expect(requests.map { $0.headers["Range"] } == [nil, "bytes=1500000-"], "\(requests)")
+      #expect(try await server.requests("never").isEmpty, "it was suspended before the run ended")
+
+      let journal = try journal(host)
+      let films = journal.filter { $0.hasPrefix("films has") }
+      #expect(films.first == "films has 2: 1 the film, download, running; 2 the sequel, download, running", "\(journal)")
+      let suspended = "films has 2: 1 the film, download, suspended; 2 the sequel, download, suspended"
+      #expect(films.dropFirst().prefix(2) == [suspended, suspended], "\(journal)")
+      #expect(films.last?.hasSuffix("2 the sequel, download, suspended") == true, "only the film was resumed: \(journal)")
+      #expect(journal.first { $0.hasPrefix("songs has") } == "songs has 1: 1 the song, download, running", "\(journal)")
+      #expect(journal.filter { $0 == "films 1, the film: status 206" }.count == 1, "\(journal)")
+    }
+  }
 }

@@ -16,7 +16,7 @@ let appleNames = ["os=AppleCompat", "OSLog=AppleCompatOSLog", "SwiftUI=AppleComp
 let modes = [
   Mode(suffix: "5", folder: "Swift5", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp"], settings: [.swiftLanguageMode(.v5)]),
   Mode(
-    suffix: "6", folder: "Sources", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp", "StoreApp", "GalleryApp"],
+    suffix: "6", folder: "Sources", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp", "StoreApp", "GalleryApp", "SessionApp"],
     settings: [.swiftLanguageMode(.v6)]),
   // What Xcode 26 sets for a new app: all code belongs to the main actor unless it says otherwise.
   Mode(
