@@ -24,7 +24,7 @@ struct RecordTests {
       let json = try await host.cli("runs", "show", id, "--json").output
       #expect(json.contains("18446744073709551615"), "the sum stays at the largest number: \(json)")
       let shown = try await host.cli("runs", "show", id).output
-      #expect(shown.contains("  4 of 5 items, 1 failed, 15 B in, 8 EiB out\n"), "\(shown)")
+      #expect(shown.contains("  4 of 5 items, 1 failed, 15 B in, 16 EiB out\n"), "\(shown)")
       #expect(shown.contains("  3 of 4 files, 75 %: copying b\n"), "\(shown)")
       let status = try await host.json("status")
       #expect(status["tasks"]?.array.first?["last_work"]?["items_completed"]?.integer == 4)
