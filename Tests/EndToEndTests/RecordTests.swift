@@ -37,11 +37,8 @@ struct RecordTests {
     try await HostProcess.run("[retry]\nattempts = 1\n") { host in
       let gate = try host.directory.fifo("gate")
       let request = try await host.submit("sleep 300;work 7 7 0 0 0;progress 1 2;gate \(gate.path)")
-      var run: JSON?
-      for _ in 0..<200 where run?["work"] == nil {
-        run = try await host.runs(of: request).first
-        try await Task.sleep(for: .milliseconds(20))
-      }
+      try await host.progress(of: request, reaches: 1)
+      let run = try await host.runs(of: request).first { $0["work"] != nil }
       #expect(run?["work"]?["items_completed"]?.integer == 7)
       let plugins = try await host.json("plugins", "list")["plugins"]?.array
       let worker = try #require(plugins?.compactMap { $0["worker"]?["process_id"]?.integer }.first)

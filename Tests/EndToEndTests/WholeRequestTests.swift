@@ -89,8 +89,7 @@ struct WholeRequestTests {
   func runs(_ isolation: Isolation) async throws {
     try await with(isolation) { host in
       let repeating = try #require(try await submissions(host, "every").first)
-      let runs = { try await host.json("runs", "list", "--request", repeating)["runs"]?.array.count ?? 0 }
-      try await eventually { try await runs() >= 3 }
+      try await host.runs(of: repeating, reach: 3)
       #expect(try await host.cli("tasks", "cancel", repeating).status == 0)
 
       let chain = try await submissions(host, "chain")
@@ -106,10 +105,9 @@ struct WholeRequestTests {
       #expect(try await host.json("tasks", "show", waiting[1])["every_event"]?.bool == true)
       #expect(try await host.cli("notify", "pushed").status == 0)
       try await host.request(waiting[0], is: "succeeded")
-      let again = { try await host.json("runs", "list", "--request", waiting[1])["runs"]?.array.count ?? 0 }
-      try await eventually { try await again() == 1 }
+      try await host.runs(of: waiting[1], reach: 1)
       #expect(try await host.cli("notify", "pushed").status == 0)
-      try await eventually { try await again() == 2 }
+      try await host.runs(of: waiting[1], reach: 2)
     }
   }
 
@@ -205,14 +203,6 @@ struct WholeRequestTests {
       try await host.start()
       let refused = try await host.plugin("late.so")["reason"]
       #expect(refused?["message"]?.string?.contains("waits for \(foreign), which it may not") == true, "\(String(describing: refused))")
-    }
-  }
-
-  private func eventually(_ condition: () async throws -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(30)
-    while try await !condition() {
-      guard ContinuousClock.now < end else { throw TestFailure("it did not happen within 30 s") }
-      try await Task.sleep(for: .milliseconds(100))
     }
   }
 }

@@ -224,6 +224,21 @@ final class HostProcess: Sendable {
   /// The runs of a request, newest first.
   func runs(of request: String) async throws -> [JSON] { try await json("runs", "list", "--request", request)["runs"]?.array ?? [] }
 
+  /// Waits until a request has had so many runs, the live one included.
+  func runs(of request: String, reach count: Int, within limit: Duration = .seconds(30)) async throws {
+    let socket = socket
+    try await onThread {
+      let events = try SocketClient(socket, limit: limit)
+      try events.send("GET /v1/stream?request=\(request) HTTP/1.1\r\nhost: x\r\n\r\n")
+      _ = try events.read(until: ": subscribed\n\n")
+      let client = try SocketClient(socket, limit: limit)
+      // The event of a run comes once the list has it.
+      while try client.request("GET", "/v1/runs?request=\(request)").json()["runs"]?.array.count ?? 0 < count {
+        _ = try events.read(until: "event: run\n")
+      }
+    }
+  }
+
   /// The output of a request's newest run.
   func lastOutput(of request: String) async throws -> JSON? {
     guard let run = try await runs(of: request).first?["id"]?.string else { return nil }
