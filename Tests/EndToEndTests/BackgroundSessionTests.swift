@@ -124,8 +124,12 @@ struct BackgroundSessionTests {
     return homes.lazy.compactMap { FileManager.default.contents(atPath: host.directory("state/data/\($0)/Documents/\(name)")) }.first
   }
 
-  private func journal(_ host: HostProcess) throws -> [String] {
-    String(decoding: try document(host, "journal.txt") ?? Data(), as: UTF8.self).split(separator: "\n").map(String.init)
+  /// What the app has noted, and the numbers of tasks in it by the tasks' descriptions.
+  private func journal(_ host: HostProcess) throws -> (lines: [String], numbers: [String: Set<String>]) {
+    let text = String(decoding: try document(host, "journal.txt") ?? Data(), as: UTF8.self)
+    var numbers: [String: Set<String>] = [:]
+    for match in text.matches(of: /(the \w+) #(\d+)/) { numbers[String(match.1), default: []].insert(String(match.2)) }
+    return (text.replacing(/\ #\d+/, with: "").split(separator: "\n").map(String.init), numbers)
   }
 
   @Test("the scene of a session is told of its events once, before its delegate, and no other scene; also in a new process")
@@ -135,18 +139,20 @@ struct BackgroundSessionTests {
       try await step(host)
       try await step(host)
       try await told(host, of: try await transfer(host, of: "film"))
-      let films = ["the scene is told of films", "the film is there", "films 1, the film: status 200", "all of films"]
-      let before = try journal(host)
+      let films = ["the scene is told of films", "the film is there", "films, the film: status 200", "all of films"]
+      let before = try journal(host).lines
       #expect(before.filter { !$0.hasPrefix("step ") } == films, "\(before)")
       #expect(try await document(host, "film") == server.get("/film?size=3000000"))
 
       // The process that created the session is gone: the scene's action creates it.
+      let song = try await transfer(host, of: "song")
+      try await host.progress(of: song, reaches: 1000)
       await host.kill()
       _ = try await server.get("/release/song")
       try await host.start()
-      try await told(host, of: try await transfer(host, of: "song"))
-      let songs = ["the scene is told of songs", "the song is there", "songs 1, the song: status 206", "all of songs"]
-      let after = try journal(host)
+      try await told(host, of: song)
+      let songs = ["the scene is told of songs", "the song is there", "songs, the song: status 206", "all of songs"]
+      let after = try journal(host).lines
       #expect(after == before + songs, "\(after)")
       #expect(try await document(host, "song") == server.get("/song?size=200000"))
     }
@@ -162,9 +168,8 @@ struct BackgroundSessionTests {
       #expect(try await Data(server.get("/kept/diary")) == sent)
       let requests = try await server.requests("diary")
       #expect(requests.count == 1 && requests.first?.method == "POST" && requests.first?.headers["X-Author"] == "Anna", "\(requests)")
-      let journal = try journal(host)
-      #expect(
-        journal == ["step upload", "the scene is told of films", "films 1, the diary: status 201", "all of films"], "\(journal)")
+      let journal = try journal(host).lines
+      #expect(journal == ["step upload", "the scene is told of films", "films, the diary: status 201", "all of films"], "\(journal)")
       let staged = try FileManager.default.contentsOfDirectory(atPath: host.directory("state/transfers/\(Self.identifier)"))
       #expect(staged.isEmpty, "\(staged)")
     }
@@ -172,7 +177,7 @@ struct BackgroundSessionTests {
 
   @Test("a suspended task gets no bytes, is listed after kill -9 of the host, and gets the rest once it is resumed")
   func suspension() async throws {
-    try await withSessionApp("films songs hesitate list suspend list callback resume list") { host, server in
+    try await withSessionApp("films songs hesitate list suspend list another callback resume list") { host, server in
       try await step(host)
       try await step(host)
       let film = try await transfer(host, of: "film")
@@ -182,7 +187,7 @@ struct BackgroundSessionTests {
       await host.kill()
       _ = try await server.get("/release/film")
       try await host.start()
-      for _ in ["list", "callback"] { try await step(host) }
+      for _ in ["list", "another", "callback"] { try await step(host) }
       #expect(try await host.json("transfers", "show", film)["bytes"]?.integer == 1_500_000)
       #expect(try await server.requests("film").filter { $0.path.contains("hold") }.count == 1)
       for _ in ["resume", "list"] { try await step(host) }
@@ -192,14 +197,19 @@ struct BackgroundSessionTests {
       #expect(requests.map { $0.headers["Range"] } == [nil, "bytes=1500000-"], "\(requests)")
       #expect(try await server.requests("never").isEmpty, "it was suspended before the run ended")
 
-      let journal = try journal(host)
+      let (journal, numbers) = try journal(host)
       let films = journal.filter { $0.hasPrefix("films has") }
-      #expect(films.first == "films has 2: 1 the film, download, running; 2 the sequel, download, running", "\(journal)")
-      let suspended = "films has 2: 1 the film, download, suspended; 2 the sequel, download, suspended"
-      #expect(films.dropFirst().prefix(2) == [suspended, suspended], "\(journal)")
-      #expect(films.last?.hasSuffix("2 the sequel, download, suspended") == true, "only the film was resumed: \(journal)")
-      #expect(journal.first { $0.hasPrefix("songs has") } == "songs has 1: 1 the song, download, running", "\(journal)")
-      #expect(journal.filter { $0 == "films 1, the film: status 206" }.count == 1, "\(journal)")
+      #expect(films.first == "films has 2: the film, download, running; the sequel, download, running", "\(journal)")
+      let suspended = ["the film, download, suspended", "the sequel, download, suspended"].joined(separator: "; ")
+      #expect(films.dropFirst().first == "films has 2: " + suspended, "\(journal)")
+      let three = "films has 3: the epilogue, download, running; " + suspended
+      #expect(films.dropFirst(2).first == three, "\(journal)")
+      #expect(films.last?.hasSuffix("the sequel, download, suspended") == true, "only the film was resumed: \(journal)")
+      #expect(journal.first { $0.hasPrefix("songs has") } == "songs has 1: the song, download, running", "\(journal)")
+      #expect(journal.filter { $0 == "films, the film: status 206" }.count == 1, "\(journal)")
+      let ofFilms = ["the film", "the sequel", "the epilogue"].map { numbers[$0] ?? [] }
+      #expect(ofFilms.allSatisfy { $0.count == 1 }, "a task keeps its number: \(numbers)")
+      #expect(Set(ofFilms).count == 3, "a task of a later launch has a number of its own: \(numbers)")
     }
   }
 }

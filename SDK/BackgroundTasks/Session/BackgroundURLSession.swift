@@ -16,7 +16,8 @@ public final class BackgroundURLSession: Sendable {
   let copy: BackgroundURLSessionConfiguration.Copy
   let transfers: SessionTransfers
   let queue: OperationQueue
-  private let number = Mutex(0)
+  /// The last task's number. An app may keep numbers over launches, while the host has tasks of earlier ones: each object begins elsewhere.
+  private let number = Mutex(Int.random(in: 0..<1 << 40))
   /// As on iOS, the session keeps its delegate.
   let delegate: (any BackgroundURLSessionDelegate)?
 

@@ -25,7 +25,7 @@ public class BackgroundURLSessionTask: @unchecked Sendable {  // reason: what ch
     var statusCode: Int?
   }
 
-  /// Different for each task of the session in this process.
+  /// Different for each task of the session, also in later launches. The numbers of a launch begin anywhere up to 2^40.
   public let taskIdentifier: Int
   /// What it asks the server for.
   public let originalRequest: BackgroundURLRequest?
@@ -57,7 +57,7 @@ public class BackgroundURLSessionTask: @unchecked Sendable {  // reason: what ch
     get { mutable.withLock { $0.priority } }
     set { mutable.withLock { $0.priority = newValue } }
   }
-  /// The status of the server's answer, once the task has ended; `nil` if unknown.
+  /// The status of the server's last answer, once the task has ended; `nil` if unknown. A download that was interrupted ends with 206.
   public var statusCode: Int? { mutable.withLock { $0.statusCode } }
 
   /// Begins the task, or lets it go on. All tasks that are resumed in one run are handed to the host together when the run ends.

@@ -34,9 +34,8 @@ final class Media: NSObject, BackgroundURLSessionDownloadDelegate, @unchecked Se
       task.suspend()
     case "films":
       download("films", "film?size=3000000&hold=1500000", "the film").resume()
-      let sequel = download("films", "sequel?size=1000", "the sequel")
-      sequel.earliestBeginDate = Date(timeIntervalSinceNow: 3600)
-      sequel.resume()
+      announce("sequel")
+    case "another": announce("epilogue")
     case "songs": download("songs", "song?size=200000&hold=1000", "the song").resume()
     case "upload": upload()
     case "list":
@@ -66,6 +65,12 @@ final class Media: NSObject, BackgroundURLSessionDownloadDelegate, @unchecked Se
     return task
   }
 
+  private func announce(_ name: String) {
+    let task = download("films", "\(name)?size=1000", "the \(name)")
+    task.earliestBeginDate = Date(timeIntervalSinceNow: 3600)
+    task.resume()
+  }
+
   private func upload() {
     let file = URL.documents.appending(path: "diary.bin")
     var request = BackgroundURLRequest(url: url("diary"))
@@ -82,7 +87,7 @@ final class Media: NSObject, BackgroundURLSessionDownloadDelegate, @unchecked Se
   private func note(_ tasks: [BackgroundURLSessionTask], of name: String) {
     let all = tasks.map { task in
       let kind = task is BackgroundURLSessionDownloadTask ? "download" : "upload"
-      return "\(task.taskIdentifier) \(task.taskDescription ?? "?"), \(kind), \(task.state)"
+      return "\(task.taskDescription ?? "?") #\(task.taskIdentifier), \(kind), \(task.state)"
     }
     Journal.shared.note("\(name) has \(tasks.count): \(all.sorted().joined(separator: "; "))")
   }
@@ -97,7 +102,7 @@ final class Media: NSObject, BackgroundURLSessionDownloadDelegate, @unchecked Se
 
   func urlSession(_ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?) {
     let end = error.map { $0.localizedDescription } ?? "status \(task.statusCode ?? -1)"
-    Journal.shared.note("\(session.identifier) \(task.taskIdentifier), \(task.taskDescription ?? "?"): \(end)")
+    Journal.shared.note("\(session.identifier), \(task.taskDescription ?? "?") #\(task.taskIdentifier): \(end)")
   }
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {
