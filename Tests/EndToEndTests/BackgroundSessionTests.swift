@@ -113,7 +113,7 @@ struct BackgroundSessionTests {
   private func told(_ host: HostProcess, of transfer: String) async throws {
     try await host.request(transfer, is: "succeeded")
     let requests = try await host.json("tasks", "list", "--identifier", Self.identifier, "--limit", "100")["requests"]?.array
-    let wake = try #require(requests?.filter { $0["unique_key"]?.string == "transfers/\(transfer)" })
+    let wake = try #require(requests?.filter { $0["tags"]?.array.compactMap(\.string) == ["transfer:\(transfer)"] })
     #expect(wake.count == 1, "\(wake)")
     try await host.request(try #require(wake.first?["id"]?.string), is: "succeeded")
   }

@@ -107,7 +107,8 @@ struct TransferFileTests {
       let submitted = try await at.host.cli(
         "transfers", "submit", "--from", at.file("report"), at.server.answering("inbox", "<hold>" + ok, ok))
       let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
-      try await at.server.waitForRequests("inbox", 1)
+      // Until the whole body is there: a file that changes before it is sent is not sent at all.
+      try await at.server.waitForRequests("inbox/body", 1)
       try at.host.directory.file("files/report", "second one")
       _ = try await at.server.get("/release/inbox")
       try await at.host.request(id, is: "succeeded")

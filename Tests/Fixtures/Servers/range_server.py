@@ -15,6 +15,7 @@ GET /NAME?size=N answers N bytes that are the same each time. More in the query:
                 the last. At <hold> it waits until /release/NAME is asked for. <9*x>
                 stands for nine x. Works for uploads as well
 PUT and POST keep the body: GET /kept/NAME. Any method of /redirect?to=URL&code=S redirects, with 302 by default. /loop redirects to itself.
+GET /count/NAME?of=N answers once NAME was asked for N times, /count/NAME/body?of=N once N bodies have come.
 GET /log tells each request, with its headers and the size of its body.
 PUT /NAME?resumable=URL supports draft-ietf-httpbis-resumable-upload, interop version 6, at the address URL/upload/NAME. More in the query:
   break=N       ends the connection after N bytes of the first request's body
@@ -191,7 +192,10 @@ class Handler(BaseHTTPRequestHandler):
         if "resumable" in self.query and self.headers.get("Upload-Draft-Interop-Version") == "6":
             return self.create()
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        self.entry["body"] = len(body)
+        with lock:
+            self.entry["body"] = len(body)
+            counts[self.name + "/body"] = counts.get(self.name + "/body", 0) + 1
+            lock.notify_all()
         if self.special():
             return None
         if "status" in self.query and self.number <= int(self.query.get("times", "1000000")):
