@@ -112,6 +112,28 @@ struct PluginTransferEndTests {
     }
   }
 
+  @Test("a plugin that may submit transfers changes none of another plugin's or of a client's, and is told of the end of none")
+  func takeover() async throws {
+    try await withPlugins { host, server in
+      let id = try await submit(host, "{\"url\":\"\(server.address)/t?size=3000000&hold=1500000\",\"to\":\"t\",\"notify\":true}")
+      try await host.progress(of: id, reaches: 1_500_000)
+      let client = try await host.cli(
+        "transfers", "submit", "\(server.address)/c?size=3000000&hold=1500000", "--to", host.directory("files/c"), "--after", "1h")
+      let clients = client.output.trimmingCharacters(in: .whitespacesAndNewlines)
+      for (taken, name) in [(id, Self.identifier), (id, "test.deputy"), (clients, "test.deputy")] {
+        let payload = "{\"url\":\"\(server.address)/a?size=5\",\"to\":\"\(host.directory("files/a"))\",\"notify\":\"\(name)\"}"
+        let answer = try await run(host, "{\"take\":\"\(taken)\",\"with\":\(payload)}", "test.deputy")
+        #expect((answer["status"]?.integer ?? 0) < 0, "\(answer)")
+      }
+      #expect(try await host.json("tasks", "show", id)["tags"]?.array.compactMap(\.string) == ["plugin:\(Self.identifier)"])
+      _ = try await server.get("/release/t")
+      try await host.request(id, is: "succeeded")
+      #expect(try await told(host, of: id).map { $0["done"]?.integer } == [1])
+      let wakes = try await host.json("tasks", "list", "--tag", "transfer:\(id)")["requests"]?.array ?? []
+      #expect(wakes.map { $0["identifier"]?.string } == [Self.identifier])
+    }
+  }
+
   @Test("a plugin that may submit transfers launches no handler by them that it may not submit to, and marks none as another's")
   func deputy() async throws {
     try await withPlugins { host, server in

@@ -17,6 +17,10 @@ struct ShortIDTests {
       let shown = try await host.cli("tasks", "show", String(first.prefix(common.count + 1)).uppercased())
       #expect(shown.status == 0 && shown.output.contains(first), "\(shown)")
       #expect(try await host.cli("tasks", "cancel", String(first.prefix(common.count + 1))).output == "\(first) cancelled\n")
+      for pattern in ["*", "test.*", "other,test.script", ""] {
+        let refused = try await host.cli("tasks", "cancel", pattern + "/a \"b\"/c")
+        #expect(refused.status == 6 && refused.errors.contains("no identifier"), "a pattern is no identifier: \(refused)")
+      }
       #expect(try await host.cli("tasks", "snooze", "test.script/a \"b\"/c", "--for", "2h").output.hasPrefix(second))
     }
   }

@@ -46,6 +46,8 @@ struct TransferPauseTests {
       #expect(left.count == 2 && left.allSatisfy { $0.hasPrefix(".a.") }, "\(left)")
       let why = try await host.cli("tasks", "why", id)
       #expect(why.output.contains("it is paused by user \(geteuid()): the line is slow"), "\(why)")
+      let launched = try await host.cli("simulate", "launch", "org.taskhost.transfers")
+      #expect(launched.status == 6 && launched.errors.contains("is paused: taskhost transfers resume \(id)"), "\(launched)")
       let listed = try await host.cli("transfers", "list")
       #expect(listed.output.contains("paused") && listed.output.contains(host.directory("files/a")), "\(listed)")
       let shown = try await host.json("transfers", "show", id)

@@ -101,6 +101,7 @@ extension SchedulerCore {
     }
     let id: RequestID
     if let pending = try transaction.firstPending(of: identifier) {
+      try requireUnpaused(pending)
       id = pending.id
     } else {
       id = try submit(TaskRequest(identifier: identifier), transaction, now: now).id
@@ -126,6 +127,7 @@ extension SchedulerCore {
     guard record.state == .pending else {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)), so it cannot be started")
     }
+    try requireUnpaused(record)
     let identifier = record.request.identifier
     guard let handler = handlers[identifier] else {
       throw RequestRefusal(.unknownIdentifier, "no plugin has registered \(identifier)", field: "identifier")
@@ -137,6 +139,12 @@ extension SchedulerCore {
         .conflict, "\(handler.running) of \(most) runs of \(identifier) are live, the maximum that it registered")
     }
     try startNow(id, handler, isSimulated: { !self.isOpen($0, of: handler, now: now) }, transaction, now: now)
+  }
+
+  /// A pause is a person's or a plugin's word, not a constraint that a launch ahead of time overrides.
+  private func requireUnpaused(_ record: RequestRecord) throws(RequestRefusal) {
+    guard record.paused != nil else { return }
+    throw RequestRefusal(.conflict, "request \(record.id) is paused: taskhost transfers resume \(record.id)")
   }
 
   private func startNow(

@@ -89,7 +89,10 @@ extension SchedulerCore {
     with holder: RequestRecord, _ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
     var arrival = arrival
-    if arrival.request.onConflict != .keep { try requireHere(holder) }
+    if arrival.request.onConflict != .keep {
+      try requireHere(holder)
+      try checkOwner(of: holder, for: arrival.request)
+    }
     switch arrival.request.onConflict {
     case .none: return try add(arrival, transaction, now: now)
     case .keep:

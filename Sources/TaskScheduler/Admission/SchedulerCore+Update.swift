@@ -21,6 +21,7 @@ extension SchedulerCore {
       throw RequestRefusal(.conflict, "request \(id) is of \(old.identifier), and an update cannot change that", field: .identifier)
     }
     if request.after == old.after { request.after = [] }
+    try checkOwner(of: record, for: request)
     request.owner = request.owner ?? old.owner
     try keep(.uniqueKey, \.uniqueKey)
     try keep(.idempotencyKey, \.idempotencyKey)
@@ -85,6 +86,15 @@ extension SchedulerCore {
     }
     note(record)
     return answer(record, .updated, notes)
+  }
+
+  /// Refuses a plugin's change to a transfer that is not its own: whoever owns a transfer is told of its end, with all that it says. A client
+  /// may change every one, and it stays its owner's.
+  func checkOwner(of holder: RequestRecord, for request: TaskRequest) throws(RequestRefusal) {
+    guard holder.request.identifier == completions?.identifier, let owner = request.owner, owner != holder.request.owner else { return }
+    throw RequestRefusal(
+      .conflict, "\(Self.name(of: holder)) was not submitted by \(owner), and only its submitter may change it: use another unique key",
+      field: .uniqueKey)
   }
 
   private func checkUpdate(of holder: RequestRecord, with request: TaskRequest, _ transaction: any StoreTransaction) throws {

@@ -9,6 +9,11 @@ enum ShortID {
   static func request(_ text: String, _ client: ControlClient) async throws -> String {
     if let slash = text.firstIndex(of: "/") {
       let key = text[text.index(after: slash)...]
+      // A filter takes patterns here; a person means one identifier.
+      guard (try? TaskIdentifier(String(text[..<slash]))) != nil else {
+        throw CommandFailure(
+          .refused, text, "what stands before the first / is no identifier", remedy: "write an id, its beginning, or IDENTIFIER/KEY")
+      }
       let quoted = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
       let filter = "identifier:\(text[..<slash]) key:\"\(quoted)\""
       for state in [" state:blocked,pending,running", ""] {

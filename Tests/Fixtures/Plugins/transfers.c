@@ -3,6 +3,7 @@
  *
  *   {"url" ... or {"items" ...    submits it as it is
  *   {"plain":PAYLOAD}             submits a request of org.taskhost.transfers, as may_submit allows
+ *   {"take":"ID","with":PAYLOAD}  gives a request of org.taskhost.transfers this payload
  *   {"transfer" ...               the end of a transfer: the payload is the run's output
  *   "folder"                      the folder for transfers
  *   "write NAME TEXT"             writes a file in the folder;  "link NAME TARGET": makes a symlink there
@@ -82,6 +83,16 @@ static taskhost_result handle(taskhost_task task, void *context) {
                                 .payload_length = length - 10};
     taskhost_status status = api->submit(task, &request, &submission);
     answer(task, status, status == TASKHOST_OK ? submission.request_id : "");
+    return TASKHOST_SUCCESS;
+  }
+  if (!strncmp(payload, "{\"take\":", 8) && length > 55) {
+    const taskhost_requests_2 *requests = api->extension(TASKHOST_EXTENSION_REQUESTS_2);
+    taskhost_request request = {.struct_size = sizeof request,
+                                .identifier = "org.taskhost.transfers",
+                                .payload = payload + 54,
+                                .payload_length = length - 55};
+    snprintf(first, sizeof first, "%.36s", payload + 9);
+    answer(task, requests ? requests->update(task, first, &request, NULL) : TASKHOST_EUNSUPPORTED, "");
     return TASKHOST_SUCCESS;
   }
   if (payload[0] == '{') {
