@@ -10,7 +10,10 @@ import Testing
     HostStatus(
       version: "1\"\\\n", processID: 1, phase: .launched, started: WallTime(unixMilliseconds: 1_700_000_000_250), stateDirectory: "/",
       requests: [.pending: 2], running: 1, maxConcurrentRuns: 16, pluginsRegistered: 3, pluginsRefused: 1, nextDue: nil,
-      problems: [Problem(.overdue, of: "a", "late", remedy: "look"), Problem(.limit, "small", remedy: "raise", needsAction: false)])
+      problems: [
+        Problem(.overdue, of: "a", "late", remedy: "look"), Problem(.overdue, of: "b", "paused", remedy: "resume", needsAction: false),
+        Problem(.limit, "small", remedy: "raise", needsAction: false),
+      ])
   }
 
   @Test("values have base units, label values are escaped, and histograms add up")

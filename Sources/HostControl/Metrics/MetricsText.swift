@@ -42,7 +42,7 @@ struct MetricsText {
     writer.metric("taskhost_requests", .gauge, "Requests in the store, by state.")
     for state in RequestState.allCases { writer.sample("taskhost_requests", ["state": state.rawValue], status.requests[state] ?? 0) }
     writer.metric("taskhost_overdue_identifiers", .gauge, "Identifiers with work that is due for a long time and does not run.")
-    writer.sample("taskhost_overdue_identifiers", [:], status.problems.count { $0.kind == .overdue })
+    writer.sample("taskhost_overdue_identifiers", [:], status.problems.count { $0.kind == .overdue && $0.needsAction })
     writer.metric("taskhost_assertions", .gauge, "Execution assertions that are held.")
     writer.sample("taskhost_assertions", [:], status.assertions.count)
   }
