@@ -10,7 +10,7 @@ enum SmallText {
     var words: String { String(cString: strerror(code)) }
   }
 
-  /// The bytes of a file, which is no symbolic link.
+  /// The bytes of a file. A symbolic link is refused.
   static func read(_ path: String, limit: Int) throws(Unreadable) -> [UInt8] {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Unreadable(code: errno) }

@@ -138,7 +138,7 @@ public struct PluginAnswers: Sendable {
   // MARK: Pages
 
   /// - Parameters:
-  ///   - read: Reads at most so many elements after an id.
+  ///   - read: Reads the elements after an id, up to a maximum number.
   ///   - complete: Reads what the listing lacks.
   ///   - write: Writes the members of one element.
   private static func page<Element, Kind>(

@@ -10,7 +10,7 @@ public struct BulkOrder: Sendable {
   public let until: WallTime?
   /// Whether to count only.
   public let isDry: Bool
-  /// The part begins after this request; nil: with the first.
+  /// The request after which this part of the action begins; nil begins with the first request.
   public let after: RequestID?
   /// The maximum number of requests in this part.
   public let limit: Int

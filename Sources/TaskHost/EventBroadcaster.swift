@@ -11,7 +11,7 @@ import TaskScheduler
 final class EventBroadcaster: Sendable {
   let lastRuns = LastRuns()
   let live = LiveView()
-  let meter = RunMeter()
+  let endedRuns = EndedRunCounts()
   private let observer = Mutex<HostObserver?>(nil)
   private let notifier = Mutex<Notifier?>(nil)
   private let begunRuns: BegunRuns
@@ -100,7 +100,7 @@ final class EventBroadcaster: Sendable {
     case .ended(let record):
       live.forget(record.id)
       lastRuns.note(record)
-      meter.note(record)
+      endedRuns.note(record)
       notifier.withLock { $0 }?.note(record)
       logEnd(of: record)
     case .storeFailed(let error):

@@ -7,7 +7,7 @@ extension Host {
   /// The host's figures for monitoring.
   public func metrics() async -> HostMetrics {
     let status = await status()
-    let (tasks, lateness) = events.meter.current
+    let (tasks, lateness) = events.endedRuns.current
     return HostMetrics(
       status: status, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,
       workerStarts: PluginWorker.starts, processorTime: Self.processorTime)

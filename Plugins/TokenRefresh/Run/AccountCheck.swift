@@ -70,10 +70,10 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
   /// Tells readers of the token file that its tokens are no longer valid.
   ///
   /// A sign-in can replace the tokens at any moment, and nobody would remove a mark that is written after the run that it causes. So the
-  /// file is read once more when the mark is there: a later sign-in causes a run that finds the mark.
+  /// file is read again after the mark is written. A later sign-in causes a run that removes the mark.
   ///
   /// - Parameter digest: The file with the refused tokens.
-  /// - Returns: False if the file has changed since: there is no mark then.
+  /// - Returns: False if the file has changed since then; the mark is removed again.
   func mark(_ refusal: AccountRecord.Refusal, of digest: String, _ account: Account, _ store: TokenFileStore) -> Bool {
     let refusal = refusal.redacted(by: redactor)
     do {

@@ -58,7 +58,7 @@ enum RequestFields {
         table.report("headers.\(header.name)", "is set by the plugin itself; leave it out")
       } else if !HeaderText.isName(header.name) {
         table.report("headers.\(header.name)", "is not a valid HTTP header name")
-      } else if !header.value.utf8.allSatisfy({ $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }) {
+      } else if !HeaderText.isValue(header.value) {
         table.report("headers.\(header.name)", "must not contain control characters")
       }
     }

@@ -2,7 +2,7 @@ import Synchronization
 import TaskModel
 
 /// Counts the runs that have ended since the host's start.
-final class RunMeter: Sendable {
+final class EndedRunCounts: Sendable {
   private struct Counted {
     var tasks: [TaskIdentifier: TaskMetrics] = [:]
     var lateness = DurationHistogram()
