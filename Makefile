@@ -4,6 +4,7 @@
 # make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
 # make soak     runs a host for half an hour under load and through trouble, as root; every request must end once and right
 # make token-servers   refreshes tokens of real authorization servers, which it installs from the Python Package Index
+# make monitoring   checks metrics, alert rules and the Grafana dashboard with a real Prometheus
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
@@ -12,7 +13,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring states docs lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
 PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tzdata util-linux zlib1g-dev
@@ -102,6 +103,12 @@ cycles: deps
 
 soak: build
 	Tests/Soak/run
+
+# Prometheus comes as a Debian package; its service is not needed, and is not started.
+monitoring: build
+	command -v promtool prometheus >/dev/null || { as_root=""; if [ "$$(id -u)" != 0 ]; then as_root=sudo; fi; \
+	  $$as_root apt-get update -q; $$as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -q -y --no-install-recommends prometheus; }
+	Tests/Monitoring/run $(BUILD)
 
 # django-oauth-toolkit, Authlib and Canaille, in an environment of their own. The other tests skip what needs them.
 TOKEN_SERVERS := .build-token-servers
