@@ -16,7 +16,7 @@ SHELL := /bin/bash
 .PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring states docs lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
-PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tzdata util-linux zlib1g-dev
+PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
 STATE := state
 BUILD := .build/release
 # The programs as they are installed: without debug information, which stays in $(BUILD).

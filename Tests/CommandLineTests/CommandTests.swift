@@ -234,7 +234,7 @@ import Testing
     (["conditions", "set", "netwrok=none"], 6, "did you mean \"network\"?"),
     (["conditions", "set", "network=maybe"], 6, "it does not hold"),
     (["conditions", "clear", "netwrok"], 6, "did you mean \"network\"?"),
-    (["top"], 6, "later version"),
+    (["reload"], 6, "later version"),
     (["reload"], 6, "later version"),
     (["forecast", "--hours", "0"], 6, "hours must be"),
     (["forecast", "--hours", "many"], 2, "--hours"),

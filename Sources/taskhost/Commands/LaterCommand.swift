@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Planned commands: they fail with a sentence instead of "unknown command".
+/// A planned command: it fails with a sentence instead of "unknown command".
 struct LaterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "top", abstract: "Comes with a later version.", shouldDisplay: false, aliases: ["reload"])
+    commandName: "reload", abstract: "Comes with a later version.", shouldDisplay: false)
   @Argument(parsing: .captureForPassthrough) var rest: [String] = []
 
   func run() throws {
     throw CommandFailure(
-      .refused, "top and reload", "come with a later version of taskhost", remedy: "see taskhost --help for what this one offers")
+      .refused, "reload", "comes with a later version of taskhost", remedy: "see taskhost --help for what this one offers")
   }
 }

@@ -68,8 +68,12 @@ struct RunsLogsCommand: AsyncParsableCommand {
 
   private func show(_ quoted: Quoted<LogLineAnswer>) {
     if host.json { return Terminal.print(quoted.json.bytes) }
-    let line = quoted.value
+    Terminal.print(Self.text(quoted.value))
+  }
+
+  /// A line of a log for people.
+  static func text(_ line: LogLineAnswer) -> String {
     let text = (line.stream.map { "\($0): " } ?? "") + line.message
-    Terminal.print("\(MomentText.local(line.timeUnixMs)) \(line.level) \(text.escapingControlCharacters)")
+    return "\(MomentText.local(line.timeUnixMs)) \(line.level) \(text.escapingControlCharacters)"
   }
 }

@@ -96,7 +96,7 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests without a key that run once.
-  private static func schedule(_ task: ScheduleAnswer) -> String {
+  static func schedule(_ task: ScheduleAnswer) -> String {
     let key = isConfigured(task) ? nil : task.uniqueKey.map { String($0.prefix(40)) }
     let parts = [key, ScheduleText.repetition(task.repetition)].compactMap(\.self)
     if parts.isEmpty { return task.uniqueKey == nil ? "-" : "taskhost.toml" }
@@ -107,7 +107,7 @@ struct StatusCommand: AsyncParsableCommand {
   private static func isConfigured(_ task: ScheduleAnswer) -> Bool { task.uniqueKey == "config:\(task.identifier)" }
 
   /// `never ran`, `nothing to do`, `expired`, or the outcome; marked if the run expired and returned within its grace.
-  private static func lastRun(_ task: ScheduleAnswer) -> String {
+  static func lastRun(_ task: ScheduleAnswer) -> String {
     let word =
       switch task.last {
       case "never": "never ran"

@@ -70,7 +70,8 @@ struct ProgressBar {
     return left
   }
 
-  private static func bar(_ percent: Int, _ room: Int) -> String {
+  /// `==>   `, `room` columns wide.
+  static func bar(_ percent: Int, _ room: Int) -> String {
     let done = room * percent / 100
     let head = done < room ? ">" : ""
     return String(repeating: "=", count: done) + head + String(repeating: " ", count: room - done - head.count)
