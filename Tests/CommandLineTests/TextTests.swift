@@ -1,8 +1,9 @@
+import CalendarTime
 import ControlTestSupport
+import StrictText
 import TaskModel
 import TestSupport
 import Testing
-
 @testable import taskhost
 
 @Suite("What people write and read") struct TextTests {
@@ -30,7 +31,7 @@ import Testing
       (90_000_000, "1d 1h"), (-1500, "-1.5s"),
     ])
   func durationText(_ milliseconds: Int64, _ text: String) {
-    #expect(DurationText.format(milliseconds: milliseconds) == text)
+    #expect(DurationFormat.words(milliseconds: milliseconds) == text)
   }
 
   @Test(
@@ -40,7 +41,7 @@ import Testing
       (240_000, "in 4 min"), (-7_200_000, "2 h ago"), (259_200_000, "in 3 d"),
     ])
   func relative(_ difference: Int64, _ text: String) {
-    #expect(MomentText.relative(1_000_000_000 + difference, now: 1_000_000_000) == text)
+    #expect(MomentFormat.relative(1_000_000_000 + difference, now: 1_000_000_000) == text)
   }
 
   @Test(
@@ -65,8 +66,8 @@ import Testing
 
   @Test("the ends of the range are far away")
   func extremes() {
-    #expect(MomentText.relative(.max, now: -1).hasPrefix("in "))
-    #expect(MomentText.relative(.min, now: 0).hasSuffix(" ago"))
+    #expect(MomentFormat.relative(.max, now: -1).hasPrefix("in "))
+    #expect(MomentFormat.relative(.min, now: 0).hasSuffix(" ago"))
   }
 
   private func parsed(_ text: String) -> WallTime? { if case .moment(let time) = MomentText.read(text) { time } else { nil } }
@@ -74,7 +75,7 @@ import Testing
   @Test("a local time is read back as it is written, and what does not exist is refused")
   func local() throws {
     let moment = try #require(parsed("2026-11-21 08:00"))
-    #expect(MomentText.local(moment.unixMilliseconds) == "2026-11-21 08:00:00")
+    #expect(MomentFormat.local(moment.unixMilliseconds) == "2026-11-21 08:00:00")
     #expect(parsed("2026-11-21T08:00:00") == moment)
     #expect(parsed("2026-11-21T08:00:00Z") == WallTime(unixMilliseconds: 1_795_248_000_000))
     for text in ["2026-02-30 08:00", "2026-11-21", "2026-11-21 25:00", "tomorrow", "2026-11-21 08", "2026-11-21 08:00:00:00", ""] {
@@ -133,7 +134,7 @@ import Testing
     let text = "{\"id\":\"i\",\"disposition\":\"created\",\"notes\":[]," + answer.dropFirst()
     let submission: SubmissionAnswer = try Answer(Array(text.utf8)).read()
     let told = ScheduleText.start(of: submission.schedule, waitingFor: waited, now: 1_000_000)
-    #expect(told == words.split(separator: "TIME", omittingEmptySubsequences: false).joined(separator: MomentText.local(1_240_000)))
+    #expect(told == words.split(separator: "TIME", omittingEmptySubsequences: false).joined(separator: MomentFormat.local(1_240_000)))
   }
 
   @Test("when a request runs, ran or is woken")

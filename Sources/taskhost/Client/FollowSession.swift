@@ -1,4 +1,5 @@
 import ArgumentParser
+import CalendarTime
 import HostControl
 import StrictText
 import TaskModel
@@ -94,7 +95,7 @@ struct FollowSession {
       line.draw()
     case .again(let outcome, let message, let due):
       line.clear()
-      let when = MomentText.relative(due, now: MomentText.now)
+      let when = MomentFormat.relative(due, now: MomentText.now)
       let why = message.map { ": \($0.escapingControlCharacters)" } ?? ""
       Terminal.note("\(outcome)\(why); again \(when)")
     case .paused(let by, let why):

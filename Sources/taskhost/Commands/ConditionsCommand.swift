@@ -1,4 +1,5 @@
 import ArgumentParser
+import CalendarTime
 import StrictText
 
 struct ConditionsCommand: AsyncParsableCommand {
@@ -23,8 +24,8 @@ struct ConditionsCommand: AsyncParsableCommand {
       let isWatched = state.watched || state.overridden
       var holds = state.holds ? "yes" : "no"
       if state.overridden { holds += ", set" } else if !state.known { holds += ", unknown" }
-      let since = MomentText.relative(state.sinceUnixMs, now: now)
-      let settles = state.settlesAtUnixMs.map { "; changes \(MomentText.relative($0, now: now)) if the reading stays" } ?? ""
+      let since = MomentFormat.relative(state.sinceUnixMs, now: now)
+      let settles = state.settlesAtUnixMs.map { "; changes \(MomentFormat.relative($0, now: now)) if the reading stays" } ?? ""
       table.add(state.name, holds, isWatched ? since : "-", state.observed + settles)
     }
     return table

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CalendarTime
+import StrictText
 
 struct ForecastCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -24,8 +26,8 @@ struct ForecastCommand: AsyncParsableCommand {
     var runs = TextTable("AT", "", "IDENTIFIER", "TAKES", "REQUEST")
     for entry in forecast.entries {
       runs.add(
-        MomentText.local(entry.atUnixMs), MomentText.relative(entry.atUnixMs, now: forecast.fromUnixMs) + (entry.assumed ? "?" : ""),
-        entry.identifier, entry.durationMs.map { DurationText.format(milliseconds: $0) } ?? "-", entry.request)
+        MomentFormat.local(entry.atUnixMs), MomentFormat.relative(entry.atUnixMs, now: forecast.fromUnixMs) + (entry.assumed ? "?" : ""),
+        entry.identifier, entry.durationMs.map { DurationFormat.words(milliseconds: $0) } ?? "-", entry.request)
     }
     runs.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
     if forecast.truncated { Terminal.note("there are more runs: use a higher --limit") }

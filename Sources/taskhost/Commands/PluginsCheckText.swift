@@ -62,7 +62,7 @@ struct PluginsCheckText {
       let count = report.findings(severity)
       if count > 0 { parts.append("\(count) \(word)\(count == 1 ? "" : "s")") }
     }
-    let time = DurationText.format(milliseconds: report.duration.wholeMilliseconds)
+    let time = DurationFormat.words(milliseconds: report.duration.wholeMilliseconds)
     let verdict = failed == 0 ? painted("The check has passed", .green) : painted("The check has failed", .red)
     Terminal.print("\(verdict): \(parts.joined(separator: ", ")) in \(time)")
     guard let first = report.results.first(where: { $0.verdict == .failed && $0.tried.callsPlugin }) else { return }

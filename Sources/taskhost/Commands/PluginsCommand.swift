@@ -1,4 +1,5 @@
 import ArgumentParser
+import CalendarTime
 import TaskModel
 
 struct PluginsCommand: AsyncParsableCommand {
@@ -70,7 +71,7 @@ struct PluginsListCommand: AsyncParsableCommand {
     case "quarantined":
       return "\(trouble ?? "it crashed too often"): taskhost plugins release \(plugin.identifier ?? "")"
     case "held":
-      let until = plugin.heldUntilUnixMs.map { "runs again \(MomentText.relative($0, now: now))" }
+      let until = plugin.heldUntilUnixMs.map { "runs again \(MomentFormat.relative($0, now: now))" }
       return [until, trouble].compactMap(\.self).joined(separator: "; ")
     default: return trouble ?? ""
     }

@@ -52,7 +52,7 @@ struct PluginsInspectCommand: ParsableCommand {
       table.append(("identifier", note.identifier))
       if let kind = note.kind { table.append(("kind", kind.rawValue)) }
       if let budget = note.budgetMilliseconds {
-        table.append(("budget", budget == 0 ? "its kind's" : DurationText.format(milliseconds: Int64(clamping: budget))))
+        table.append(("budget", budget == 0 ? "its kind's" : DurationFormat.words(milliseconds: Int64(clamping: budget))))
       }
       if let version = note.version { table.append(("version", version)) }
       if let swift = note.swift { table.append(("swift", swift)) }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CalendarTime
+import StrictText
 
 struct RunsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -63,8 +65,8 @@ struct RunsListCommand: AsyncParsableCommand {
     var table = TextTable("ID", "IDENTIFIER", "OUTCOME", "STARTED", "TOOK", "MESSAGE")
     for run in runs {
       table.add(
-        run.id, run.identifier, run.outcome ?? "running", MomentText.relative(run.startedUnixMs, now: now),
-        run.durationMs.map { DurationText.format(milliseconds: $0) } ?? "", String((run.message ?? "").prefix(60)))
+        run.id, run.identifier, run.outcome ?? "running", MomentFormat.relative(run.startedUnixMs, now: now),
+        run.durationMs.map { DurationFormat.words(milliseconds: $0) } ?? "", String((run.message ?? "").prefix(60)))
     }
     table.print(empty: "no runs")
   }

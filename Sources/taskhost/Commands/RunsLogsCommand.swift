@@ -1,4 +1,5 @@
 import ArgumentParser
+import CalendarTime
 import TaskModel
 
 struct RunsLogsCommand: AsyncParsableCommand {
@@ -74,6 +75,6 @@ struct RunsLogsCommand: AsyncParsableCommand {
   /// A line of a log for people.
   static func text(_ line: LogLineAnswer) -> String {
     let text = (line.stream.map { "\($0): " } ?? "") + line.message
-    return "\(MomentText.local(line.timeUnixMs)) \(line.level) \(text.escapingControlCharacters)"
+    return "\(MomentFormat.local(line.timeUnixMs)) \(line.level) \(text.escapingControlCharacters)"
   }
 }

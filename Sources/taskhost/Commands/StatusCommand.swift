@@ -1,4 +1,6 @@
 import ArgumentParser
+import CalendarTime
+import StrictText
 import TaskModel
 
 struct StatusCommand: AsyncParsableCommand {
@@ -45,7 +47,7 @@ struct StatusCommand: AsyncParsableCommand {
     var told: Set<String> = []
     return tasks.compactMap { task in
       guard let gate = task.throttled, told.insert(task.identifier).inserted else { return nil }
-      let next = gate.untilUnixMs.map { "; next at \(MomentText.local($0)) (\(MomentText.relative($0, now: now)))" } ?? ""
+      let next = gate.untilUnixMs.map { "; next at \(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" } ?? ""
       let isNamed = gate.sentence.hasPrefix(task.identifier)
       return "throttled: \(isNamed ? "" : "\(task.identifier): ")\(gate.sentence)\(next)".escapingControlCharacters
     }
@@ -56,7 +58,7 @@ struct StatusCommand: AsyncParsableCommand {
     problems.flatMap { problem in
       let mark = problem.needsAction ? "!" : "-"
       let kind = problem.kind.replacing("_", with: " ")
-      let since = problem.sinceUnixMs.map { " (\(MomentText.relative($0, now: now)))" } ?? ""
+      let since = problem.sinceUnixMs.map { " (\(MomentFormat.relative($0, now: now)))" } ?? ""
       return ["\(mark) \(kind)\(since): \(problem.message)", "    \(problem.remedy)"].map(\.escapingControlCharacters)
     }
   }
@@ -66,7 +68,7 @@ struct StatusCommand: AsyncParsableCommand {
     var table = TextTable("HELD BY", "SINCE", "FOR AT MOST", "HOLDER", "USER", "REASON")
     for assertion in held {
       table.add(
-        assertion.name, MomentText.relative(assertion.sinceUnixMs, now: now), DurationText.format(milliseconds: assertion.remainingMs),
+        assertion.name, MomentFormat.relative(assertion.sinceUnixMs, now: now), DurationFormat.words(milliseconds: assertion.remainingMs),
         holder(of: assertion), assertion.userId.map { "\($0)" } ?? "-", assertion.reason ?? "")
     }
     return table
@@ -83,7 +85,7 @@ struct StatusCommand: AsyncParsableCommand {
     let hasWork = tasks.contains { $0.lastWork != nil }
     let columns = ["IDENTIFIER", "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT"]
     var table = TextTable(columns: columns + (hasWork ? ["LAST WORK"] : []) + ["MESSAGE"])
-    func time(_ moment: Int64?) -> String { moment.map { MomentText.relative($0, now: now) } ?? "-" }
+    func time(_ moment: Int64?) -> String { moment.map { MomentFormat.relative($0, now: now) } ?? "-" }
     for task in tasks {
       let work = hasWork ? [task.lastWork.map { WorkText.words($0) } ?? "-"] : []
       let cells = [
@@ -122,7 +124,7 @@ struct StatusCommand: AsyncParsableCommand {
     // A configured schedule repeats, so it ends only if it is cancelled or removed from the configuration.
     case .none: isConfigured(task) && task.request == nil ? "cancelled" : "-"
     case .unknown: "on an event"
-    case .at(let unixMs): MomentText.relative(unixMs, now: now)
+    case .at(let unixMs): MomentFormat.relative(unixMs, now: now)
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CalendarTime
 import TaskModel
 
 struct TasksWhyCommand: AsyncParsableCommand {
@@ -67,6 +68,6 @@ struct TasksWhyCommand: AsyncParsableCommand {
   }
 
   private static func time(_ moment: Int64?, now: Int64) -> String? {
-    moment.map { "\(MomentText.local($0)) (\(MomentText.relative($0, now: now)))" }
+    moment.map { "\(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" }
   }
 }

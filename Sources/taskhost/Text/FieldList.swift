@@ -1,3 +1,4 @@
+import CalendarTime
 import StrictText
 import TaskModel
 
@@ -51,9 +52,9 @@ struct FieldList {
 
   private func text(of member: JSONMember, among node: JSONNode) -> String? {
     if let moment = node["\(member.name)_unix_ms"]?.integer {
-      return "\(MomentText.local(moment)) (\(MomentText.relative(moment, now: now)))"
+      return "\(MomentFormat.local(moment)) (\(MomentFormat.relative(moment, now: now)))"
     }
-    if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
+    if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationFormat.words(milliseconds: length) }
     if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountFormat.words(count) }
     // The operator chose the names of resources.
     if member.name == "work", let work = try? read(WorkAnswer.self, member.node) { return WorkText.words(work) }

@@ -39,7 +39,7 @@ enum MomentText {
     let moments = offsets.map { asUTC - time_t($0) }.filter { moment in self.fields(at: moment).map { isSame($0, fields) } ?? false }
     if let first = moments.min() { return .moment(WallTime(unixMilliseconds: Int64(first) * 1000)) }
     guard let before = offsets.first else { return .none }
-    return .skipped(showing: local(Int64(asUTC - time_t(before)) * 1000))
+    return .skipped(showing: MomentFormat.local(Int64(asUTC - time_t(before)) * 1000))
   }
 
   private static func fields(at seconds: time_t) -> tm? {
@@ -56,29 +56,5 @@ enum MomentText {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part in part.allSatisfy { $0.isASCII && $0.isNumber } && part.count <= 4 ? Int32(part) : nil }
     return numbers.count == parts.count ? numbers : nil
-  }
-
-  /// `in 4 min`, `3 s ago`, `now`. What is to come is rounded up to whole seconds: it is not now as long as it is to come.
-  static func relative(_ unixMilliseconds: Int64, now: Int64) -> String {
-    let (difference, overflow) = unixMilliseconds.subtractingReportingOverflow(now)
-    let isToCome = overflow || difference > 0
-    let seconds = ((overflow ? Int64.max : difference).magnitude + (isToCome ? 999 : 0)) / 1000
-    let length =
-      switch seconds {
-      case 0: ""
-      case 1..<60: "\(seconds) s"
-      case 60..<3600: "\(seconds / 60) min"
-      case 3600..<172_800: "\(seconds / 3600) h"
-      default: "\(seconds / 86_400) d"
-      }
-    return length.isEmpty ? "now" : (isToCome ? "in \(length)" : "\(length) ago")
-  }
-
-  /// `2026-11-21 08:00:00` in this machine's time zone.
-  static func local(_ unixMilliseconds: Int64) -> String {
-    guard var fields = fields(at: time_t(unixMilliseconds / 1000)) else { return "\(unixMilliseconds) ms" }
-    var text = [CChar](repeating: 0, count: 64)
-    let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &fields)
-    return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// The progress of one run as one line of a terminal: `running [====>    ] 42 %, 420 of 1000 files, about 3 min left: copying a.txt`.
@@ -43,7 +44,7 @@ struct ProgressBar {
   /// The line, at most `columns` wide. A character outside of ASCII counts as two columns, so that the line never wraps.
   func line(columns: Int, at seconds: Double) -> String {
     guard let progress else { return Self.cut(label + (work.map { ": \(WorkText.words($0))" } ?? ""), to: columns) }
-    let left = secondsLeft(at: seconds).map { ", about \(DurationText.format(milliseconds: Int64($0.rounded()) * 1000)) left" } ?? ""
+    let left = secondsLeft(at: seconds).map { ", about \(DurationFormat.words(milliseconds: Int64($0.rounded()) * 1000)) left" } ?? ""
     let message = progress.message.map { ": \($0.escapingControlCharacters)" } ?? ""
     let amount = WorkText.amount(progress)
     guard let percent = WorkText.percent(progress) else { return Self.cut("\(label): \(amount)\(message)", to: columns) }

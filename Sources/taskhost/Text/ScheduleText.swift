@@ -1,9 +1,11 @@
+import CalendarTime
+import StrictText
 import TaskModel
 
 enum ScheduleText {
   /// `every 6h`, `0 8 * * * Europe/Berlin`, `every event`; nil if it runs once.
   static func repetition(_ rule: Repetition) -> String? {
-    if let interval = rule.everyMs { return "every \(DurationText.format(milliseconds: interval))" }
+    if let interval = rule.everyMs { return "every \(DurationFormat.words(milliseconds: interval))" }
     if let cron = rule.cron {
       return [cron, rule.timeZone].compactMap(\.self).joined(separator: " ").escapingControlCharacters
     }
@@ -19,7 +21,7 @@ enum ScheduleText {
     var parts = [first(schedule, waitingFor: waited, now: now)]
     if let repetition = repetition(schedule.repetition) { parts.append("then \(repetition)") }
     if let deadline = schedule.deadlineUnixMs {
-      parts.append("deadline \(MomentText.local(deadline)) (\(MomentText.relative(deadline, now: now)))")
+      parts.append("deadline \(MomentFormat.local(deadline)) (\(MomentFormat.relative(deadline, now: now)))")
     }
     return parts.joined(separator: ", ")
   }
@@ -28,9 +30,9 @@ enum ScheduleText {
     guard let start = schedule.nextStartUnixMs else {
       return "waits for \((waited ?? "an event or another request").escapingControlCharacters)"
     }
-    var text = start <= now ? "starts now" : "starts \(MomentText.local(start)) (\(MomentText.relative(start, now: now)))"
+    var text = start <= now ? "starts now" : "starts \(MomentFormat.local(start)) (\(MomentFormat.relative(start, now: now)))"
     if let latest = schedule.latestStartUnixMs, latest > start {
-      text += " or up to \(DurationText.format(milliseconds: latest - start)) later"
+      text += " or up to \(DurationFormat.words(milliseconds: latest - start)) later"
     }
     return text
   }
@@ -45,11 +47,11 @@ enum ScheduleText {
     default:
       moment = request.dueUnixMs
       if let due = moment, due < now {
-        let text = MomentText.relative(due, now: now)
+        let text = MomentFormat.relative(due, now: now)
         return text == "now" ? text : "due \(text)"
       }
     }
-    if let moment { return MomentText.relative(moment, now: now) }
+    if let moment { return MomentFormat.relative(moment, now: now) }
     if let event = request.event { return "on \(event.prefix(40))" }
     return request.watch.map { "on \($0.suffix(40))" } ?? ""
   }

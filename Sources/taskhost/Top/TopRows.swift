@@ -1,3 +1,4 @@
+import CalendarTime
 import StrictText
 import TaskModel
 
@@ -9,7 +10,7 @@ enum TopRows {
         switch task.nextStartUnixMs {
         case .none: TopRow.Cell("-", by: nil)
         case .unknown: TopRow.Cell("on an event", by: .max)
-        case .at(let moment): TopRow.Cell(MomentText.relative(moment, now: now), by: moment)
+        case .at(let moment): TopRow.Cell(MomentFormat.relative(moment, now: now), by: moment)
         }
       return TopRow(
         id: "\(task.identifier)/\(task.uniqueKey ?? "")", request: task.request, identifier: task.identifier,
@@ -35,7 +36,7 @@ enum TopRows {
         cells: [
           TopRow.Cell(String(run.id.prefix(length))), identifier(run.identifier), TopRow.Cell(run.outcome ?? "running", isState: true),
           TopRow.Cell("\(run.attempt)", by: run.attempt), ago(run.startedUnixMs, now),
-          TopRow.Cell(DurationText.format(milliseconds: run.outcome == nil ? took / 1000 * 1000 : took), by: took), text(progress),
+          TopRow.Cell(DurationFormat.words(milliseconds: run.outcome == nil ? took / 1000 * 1000 : took), by: took), text(progress),
         ])
     }
   }
@@ -80,6 +81,6 @@ enum TopRows {
 
   /// The latest first.
   private static func ago(_ moment: Int64?, _ now: Int64) -> TopRow.Cell {
-    TopRow.Cell(moment.map { MomentText.relative($0, now: now) } ?? "-", by: moment.map { -$0 })
+    TopRow.Cell(moment.map { MomentFormat.relative($0, now: now) } ?? "-", by: moment.map { -$0 })
   }
 }

@@ -1,3 +1,4 @@
+import CalendarTime
 import TaskModel
 
 /// Draws a ``TopState`` as the lines of a screen.
@@ -50,9 +51,9 @@ struct TopScreen {
   }
 
   private func head(_ state: TopState) -> [String] {
-    let clock = String(MomentText.local(now).suffix(8))
+    let clock = String(MomentFormat.local(now).suffix(8))
     guard let header = state.header else { return [fit("taskhost: reading"), "", tabs(state)] }
-    let started = MomentText.relative(header.startedUnixMs, now: now)
+    let started = MomentFormat.relative(header.startedUnixMs, now: now)
     let title = "taskhost \(header.version)  \(header.phase)  started \(started)".escapingControlCharacters
     let room = max(0, columns - clock.count)
     let counts = header.requests
