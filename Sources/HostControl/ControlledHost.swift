@@ -32,6 +32,14 @@ public protocol ControlledHost: Sendable {
   func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord
   /// Lets a paused request go on. Nothing changes for one that is not paused.
   func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
+  /// Holds what a filter selects until the pause ends, also over restarts; live runs continue. A dry run only checks and counts.
+  func pause(_ order: PauseOrder, isDry: Bool) async throws(RequestRefusal) -> BegunPause
+  /// Ends pauses. Refused with `notFound` if none is selected.
+  ///
+  /// - Parameter who: Who asks, in words for people.
+  func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause]
+  /// The pauses in force, oldest first.
+  func pauses() async -> [Pause]
   /// Makes a dead letter pending again.
   func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Makes the matching dead letters pending again, oldest first; nil matches all.

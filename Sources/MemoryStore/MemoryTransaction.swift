@@ -28,6 +28,8 @@ final class MemoryTransaction: StoreTransaction {
   var clock: ClockReference?
   var checkpoints: [Int64: [UInt8]] = [:]
   var healthOf: [TaskIdentifier: PluginHealth] = [:]
+  var pausesOf: [PauseID: Pause] = [:]
+  private(set) var lastPause: Int64 = 0
   var runs: [Int64: RunRecord] = [:]
   var runOrder = SortedKeys()
   var schedules: [ScheduleKey: MemorySchedule] = [:]
@@ -65,6 +67,19 @@ final class MemoryTransaction: StoreTransaction {
       throw error
     }
   }
+
+  // MARK: Pauses
+
+  func pauses() throws -> [Pause] { pausesOf.values.sorted { $0.id < $1.id } }
+
+  func addPause(_ order: PauseOrder, since: WallTime) throws -> Pause {
+    lastPause += 1
+    let pause = Pause(id: PauseID(lastPause), order: order, since: since)
+    set(\.pausesOf[pause.id], to: pause)
+    return pause
+  }
+
+  func removePause(_ id: PauseID) throws { set(\.pausesOf[id], to: nil) }
 
   // MARK: Requests
 

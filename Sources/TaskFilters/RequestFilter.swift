@@ -39,6 +39,13 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
   /// Whether the filter selects every request.
   public var selectsAll: Bool { scan == RequestScan() && keys.isEmpty && outcomes.isEmpty }
 
+  /// The identifiers that the filter selects if it asks for nothing else, empty for all; nil if it asks for more.
+  public var identifiersAlone: [IdentifierPattern]? {
+    var rest = scan
+    rest.identifiers = []
+    return rest == RequestScan() && keys.isEmpty && outcomes.isEmpty ? scan.identifiers : nil
+  }
+
   /// Whether a request matches. If the filter asks for it (``RequestScan/readsPayload``), the record must have its payload.
   public func accepts(_ record: RequestRecord) -> Bool {
     guard scan.covers(record) else { return false }

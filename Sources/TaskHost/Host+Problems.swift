@@ -27,14 +27,17 @@ extension Host {
   }
 
   /// The requests that need attention: dead letters, failing schedules, and the oldest overdue requests.
-  public func requestsWithProblems(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
+  public func requestsWithProblems(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
+    let pauses = await pauseBook()
     var failed = query
     failed.states = [.failed]
     var found: [RequestRecord]
     do {
       found = try store.requests(failed)
       found += try store.schedules(limit: Self.shownSchedules).filter(\.isFailing).compactMap(\.request)
-      found += try store.overdue(by: SystemClock().wallTime + (.zero - configuration.overdueAfter))
+      let now = SystemClock().wallTime
+      found += try store.overdue(by: now + (.zero - configuration.overdueAfter))
+        .filter { $0.paused == nil && pauses.holding($0, now: now).isEmpty }
     } catch { throw RequestRefusal(error) }
     var seen: Set<RequestID> = []
     return Array(found.filter { query.matches($0) && seen.insert($0.id).inserted }.sorted { $0.id > $1.id }.prefix(query.limit))
@@ -43,7 +46,7 @@ extension Host {
   /// The maximum number of identifiers whose overdue work is explained.
   private static let explained = 50
   /// Gates that the request itself asked for: waiting for them is normal.
-  private static let ownGates: Set<String> = ["paused", "conditions", "window", "event", "time", "backoff", "predecessor"]
+  private static let ownGates: Set<String> = ["conditions", "window", "event", "time", "backoff", "predecessor"]
 
   /// The store's reports of requests that may need attention. The health check reads them too, to test whether the store is readable.
   func storeReports() throws(StoreError) -> (letters: [DeadLetters], overdue: [RequestRecord]) {
@@ -52,8 +55,10 @@ extension Host {
 
   private func overdueWork(_ overdue: [RequestRecord]) async -> [Problem] {
     var oldest: [TaskIdentifier: RequestRecord] = [:]
+    // What somebody holds back is late on purpose.
+    let (pauses, now) = (await pauseBook(), SystemClock().wallTime)
     for record in overdue where oldest[record.request.identifier] == nil {
-      oldest[record.request.identifier] = record
+      if record.paused == nil, pauses.holding(record, now: now).isEmpty { oldest[record.request.identifier] = record }
     }
     var problems: [Problem] = []
     for (identifier, record) in oldest.sorted(by: { $0.value.due < $1.value.due }).prefix(Self.explained) {

@@ -25,7 +25,7 @@ extension Host {
         eventsReceived: events.received + process.eventsDropped, eventsWoken: events.woken, eventsMerged: events.merged,
         eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped,
         assertionsRefused: assertions.refused),
-      assertions: assertions.all)
+      assertions: assertions.all, pauses: await pauses())
   }
 
   /// All plugin files found, ordered by file name.

@@ -7,7 +7,7 @@ enum RequestColumns {
     id, identifier, state, due_ms, priority, submitted_ms, earliest_begin_ms, conditions, unique_key, on_conflict, tags, retry_attempts, \
     retry_backoff, retry_initial_ms, retry_maximum_ms, every_ms, occurrence_ms, attempts_spent, losses, stop_requested, blocked_by, run, \
     started_ms, ended_ms, last_outcome, last_message, lane, repeats, clock, deadline_ms, relaxed, event, event_due_ms, event_since_ms, \
-    missed_left, options, paused
+    missed_left, options, paused, set_aside
     """
 
   /// Selects the ids of pending, claimed and blocked requests from indexes alone. The first `count` parameters of the statement are the
@@ -52,7 +52,7 @@ enum RequestColumns {
       run: row.optionalInteger(21).map { RunID(sequence: $0, origin: origin) }, started: time(22), ended: time(23),
       lastOutcome: try RunOutcome.optional(row.optionalInteger(24)), lastMessage: row.optionalText(25), isRelaxed: row.integer(30) != 0,
       eventDue: time(32), eventSince: time(33), missedLeft: StoredNumber.count(row.integer(34)),
-      paused: try StoredPause.pause(row.optionalText(36)))
+      paused: try StoredPause.pause(row.optionalText(36)), setAside: row.optionalInteger(37).map { PauseID($0) })
   }
 }
 

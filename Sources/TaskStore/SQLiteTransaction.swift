@@ -108,7 +108,7 @@ final class SQLiteTransaction: StoreTransaction {
         """
         UPDATE requests SET state = ?, due_ms = ?, priority = ?, unique_key = ?, every_ms = ?, occurrence_ms = ?, attempts_spent = ?,
         losses = ?, stop_requested = ?, blocked_by = ?, run = ?, started_ms = ?, ended_ms = ?, last_outcome = ?, last_message = ?,
-        lane = ?, relaxed = ?, event_due_ms = ?, event_since_ms = ?, missed_left = ?, paused = ? WHERE id = ?
+        lane = ?, relaxed = ?, event_due_ms = ?, event_since_ms = ?, missed_left = ?, paused = ?, set_aside = ? WHERE id = ?
         """)
       rewrite = try prepare("UPDATE requests SET (\(columns)) = (\(marks)) WHERE id = ?1")
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
@@ -279,6 +279,7 @@ final class SQLiteTransaction: StoreTransaction {
       row.integer(Int64(record.missedLeft))
       row.text(options)
       row.text(paused)
+      row.integer(record.setAside?.number)
     }
     if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
     try addTags(of: record)
@@ -295,7 +296,7 @@ final class SQLiteTransaction: StoreTransaction {
       .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
       .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)), .integer(record.isRelaxed ? 1 : 0),
       .integer(record.eventDue?.unixMilliseconds), .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)),
-      .text(try StoredPause.text(of: record.paused)), .integer(record.id.sequence))
+      .text(try StoredPause.text(of: record.paused)), .integer(record.setAside?.number), .integer(record.id.sequence))
     try noteUpdate(of: record, identifier, from: state)
   }
 

@@ -41,6 +41,10 @@ enum Schema {
       try database.execute(sql: version9)
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("10 pauses") { database in
+      try database.execute(sql: version10)
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 
@@ -260,6 +264,20 @@ enum Schema {
     DROP TABLE submissions;
     ALTER TABLE submissions_of RENAME TO submissions;
     CREATE INDEX submissions_age ON submissions (submitted_ms);
+    """
+
+  /// - `pauses` never gives a number again: `set_aside` of a request may name a pause that has ended.
+  private static let version10 = """
+    CREATE TABLE pauses (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      filter TEXT NOT NULL,
+      by TEXT NOT NULL,
+      user INTEGER,
+      reason TEXT,
+      since_ms INTEGER NOT NULL,
+      until_ms INTEGER
+    ) STRICT;
+    ALTER TABLE requests ADD COLUMN set_aside INTEGER;
     """
 
   /// Finds the dependants that failed because of a request (60), for a retry of that request.

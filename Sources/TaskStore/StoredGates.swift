@@ -13,6 +13,8 @@ struct StoredGates: Codable {
   var late: Bool?
   var paused: Bool?
   var wake: Bool?
+  /// The number of a pause.
+  var pause: Int64?
 
   static func text(of gates: RunConstraints) throws -> String {
     guard gates != .none else { return "" }
@@ -35,6 +37,7 @@ struct StoredGates: Codable {
     late = gates.isPastDeadline ? true : nil
     paused = gates.isPaused ? true : nil
     wake = gates.wakes ? true : nil
+    pause = gates.pause?.number
   }
 
   var gates: RunConstraints {
@@ -44,6 +47,7 @@ struct StoredGates: Codable {
     gates.isPastDeadline = late == true
     gates.isPaused = paused == true
     gates.wakes = wake == true
+    gates.pause = pause.map { PauseID($0) }
     return gates
   }
 }

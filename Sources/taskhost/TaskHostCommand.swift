@@ -21,8 +21,8 @@ struct TaskHostCommand: AsyncParsableCommand {
     subcommands: [
       RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, TransfersCommand.self,
       TokenCommand.self, SimulateCommand.self,
-      ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, TopCommand.self, HoldCommand.self,
-      ShutdownCommand.self, LaterCommand.self,
+      ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, TopCommand.self, PauseCommand.self,
+      ResumeCommand.self, HoldCommand.self, ShutdownCommand.self, LaterCommand.self,
     ])
 
   /// Runs the command in `arguments` and reports errors.

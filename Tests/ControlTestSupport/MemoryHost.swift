@@ -21,6 +21,8 @@ public final class MemoryHost: ControlledHost {
     var asked: [AssertionRequest] = []
     var forgetsAssertions = false
     var forecast: Forecast?
+    var pauses: [Pause] = []
+    var pausesMade: Int64 = 0
     var tasks: [TaskActivity] = []
     var counters = HostCounters()
     var payloads: [RequestID: [UInt8]] = [:]
@@ -320,7 +322,7 @@ public final class MemoryHost: ControlledHost {
         version: "0.1.0", processID: 42, phase: state.phase, started: now, stateDirectory: "/var/lib/taskhost",
         requests: [.pending: 2, .claimed: 1, .failed: 3], running: 0, maxConcurrentRuns: 16, pluginsRegistered: 1, pluginsRefused: 0,
         nextDue: nil, problems: state.problems, sandbox: state.sandbox, tasks: state.tasks, counters: state.counters,
-        assertions: state.assertions.values.sorted { $0.id < $1.id })
+        assertions: state.assertions.values.sorted { $0.id < $1.id }, pauses: state.pauses)
     }
   }
 

@@ -14,6 +14,7 @@ import Testing
       ("GET", "/v1/runs/\(id)/logs"), ("GET", "/v1/plugins"), ("POST", "/v1/plugins/a/release"), ("POST", "/v1/simulate/launch"),
       ("POST", "/v1/simulate/expire"), ("POST", "/v1/requests/\(id)/snooze"), ("POST", "/v1/requests/\(id)/discard"),
       ("POST", "/v1/requests/discard"), ("DELETE", "/v1/requests"), ("GET", "/v1/conditions"),
+      ("GET", "/v1/pauses"), ("POST", "/v1/pauses"), ("DELETE", "/v1/pauses"), ("DELETE", "/v1/pauses/7"),
       ("GET", "/v1/assertions"), ("POST", "/v1/assertions"), ("DELETE", "/v1/assertions/\(id)"),
       ("GET", "/v1/transfers"), ("POST", "/v1/transfers"), ("GET", "/v1/transfers/\(id)"), ("DELETE", "/v1/transfers/\(id)"),
       ("POST", "/v1/transfers/\(id)/pause"), ("POST", "/v1/transfers/\(id)/resume"), ("PUT", "/v1/conditions"),

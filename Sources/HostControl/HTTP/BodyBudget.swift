@@ -29,7 +29,7 @@ extension Route {
     switch self {
     case .submit, .submitTransfer: BodyBudget.submissionBytes
     case .notify: SchedulingReader.eventBytes
-    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion, .pauseTransfer, .bulk:
+    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion, .pauseTransfer, .pause, .bulk:
       BodyBudget.otherBytes
     default: 0
     }

@@ -12,7 +12,7 @@ struct ControlRequest: Sendable {
   /// What the method and the path ask for.
   let route: Result<Route, RequestRefusal>
   var body: [UInt8] = []
-  /// The user of a client that asks for an assertion or a pause; nil for other requests, and if unknown.
+  /// The user of a client that asks for an assertion or a pause, or ends one; nil for other requests, and if unknown.
   var peer: Peer?
 
   init(_ head: HTTPRequestHead) {

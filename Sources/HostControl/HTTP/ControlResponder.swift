@@ -88,6 +88,10 @@ struct ControlResponder: Sendable {
     case .listAssertions: return list("assertions", await host.heldAssertions()) { $0.assertion($1) }
     case .beginAssertion: return try await beginAssertion(request)
     case .giveBackAssertion(let id): return try await one(host.giveBackAssertion(id)) { $0.assertion($1) }
+    case .listPauses: return list("pauses", await host.pauses()) { $0.pause($1) }
+    case .pause: return try await pause(request)
+    case .resume: return try await resume(request)
+    case .endPause(let id): return try await end(.id(id), request)
     case .listTransfers: return try await listTransfers(query)
     case .submitTransfer: return try await submit(request, of: .transfers)
     case .transfer(let id): return try await showTransfer(id)

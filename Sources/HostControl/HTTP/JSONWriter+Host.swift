@@ -71,6 +71,7 @@ extension JSONWriter {
       $0.member("assertions_refused", counters.assertionsRefused)
     }
     array("assertions", status.assertions) { $0.assertion($1) }
+    array("pauses", status.pauses) { $0.pause($1) }
     problems(status.problems)
     member("warnings", status.problems.map(\.text))
     member("sandbox", status.sandbox)

@@ -70,7 +70,8 @@ final class RequestHandler: ChannelInboundHandler {
     keepsAlive = head.isKeepAlive
     var request = ControlRequest(head)
     switch request.route {
-    case .success(.beginAssertion), .success(.pauseTransfer): request.peer = Peer(context.channel)
+    case .success(.beginAssertion), .success(.pauseTransfer), .success(.pause), .success(.resume), .success(.endPause):
+      request.peer = Peer(context.channel)
     default: break
     }
     state = .receiving(request, taken: 0)

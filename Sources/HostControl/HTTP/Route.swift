@@ -30,6 +30,10 @@ enum Route: Hashable {
   case listAssertions
   case beginAssertion
   case giveBackAssertion(AssertionID)
+  case listPauses
+  case pause
+  case resume
+  case endPause(PauseID)
   case listTransfers
   case submitTransfer
   case transfer(RequestID)
@@ -50,7 +54,8 @@ enum Route: Hashable {
   /// Whether the route takes query parameters; others refuse all.
   var readsQuery: Bool {
     switch self {
-    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast, .listTransfers, .otherMethods:
+    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast, .listTransfers, .resume,
+      .otherMethods:
       true
     default: false
     }
@@ -94,6 +99,7 @@ enum Route: Hashable {
     case "conditions": [("GET", .conditions), ("PUT", .overrideConditions), ("DELETE", .clearConditions)]
     case "forecast": [("GET", .forecast)]
     case "assertions": [("GET", .listAssertions), ("POST", .beginAssertion)]
+    case "pauses": [("GET", .listPauses), ("POST", .pause), ("DELETE", .resume)]
     case "transfers": [("GET", .listTransfers), ("POST", .submitTransfer)]
     case "reload": [("POST", .later("reloading"))]
     default: nil
@@ -112,6 +118,12 @@ enum Route: Hashable {
       let transfer: RequestID = try id(name, ofA: "transfer")
       return [("GET", .transfer(transfer)), ("DELETE", .cancelTransfer(transfer))]
     case ("runs", _): return [("GET", .run(try id(name, ofA: "run")))]
+    case ("pauses", _):
+      guard let pause = PauseID(name) else {
+        throw RequestRefusal(
+          .notFound, "\"\(name.prefix(80).escapingControlCharacters)\" is the number of no pause: see taskhost pause --list", field: "id")
+      }
+      return [("DELETE", .endPause(pause))]
     case ("assertions", _): return [("DELETE", .giveBackAssertion(try id(name, ofA: "assertion")))]
     case ("simulate", "launch"): return [("POST", .simulateLaunch)]
     case ("simulate", "expire"): return [("POST", .simulateExpiration)]

@@ -43,6 +43,12 @@ struct MetricsText {
     for state in RequestState.allCases { writer.sample("taskhost_requests", ["state": state.rawValue], status.requests[state] ?? 0) }
     writer.metric("taskhost_overdue_identifiers", .gauge, "Identifiers with work that is due for a long time and does not run.")
     writer.sample("taskhost_overdue_identifiers", [:], status.problems.count { $0.kind == .overdue && $0.needsAction })
+    writer.metric("taskhost_pauses", .gauge, "Pauses of operators that are in force.")
+    writer.sample("taskhost_pauses", [:], status.pauses.count)
+    if let oldest = status.pauses.map(\.since).min() {
+      writer.metric("taskhost_oldest_pause_timestamp_seconds", .gauge, "When the oldest pause in force began, since the Unix epoch.")
+      writer.sample("taskhost_oldest_pause_timestamp_seconds", [:], oldest)
+    }
     writer.metric("taskhost_assertions", .gauge, "Execution assertions that are held.")
     writer.sample("taskhost_assertions", [:], status.assertions.count)
   }

@@ -32,13 +32,15 @@ public struct HostStatus: Sendable, Hashable {
   public var counters: HostCounters
   /// The execution assertions that are held, oldest first.
   public var assertions: [Assertion]
+  /// The pauses in force, oldest first.
+  public var pauses: [Pause]
 
   /// Creates a status and sorts the problems.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
     running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, problems: [Problem],
     sandbox: [String] = [], tasks: [TaskActivity] = [], counters: HostCounters = HostCounters(),
-    assertions: [Assertion] = []
+    assertions: [Assertion] = [], pauses: [Pause] = []
   ) {
     self.version = version
     self.processID = processID
@@ -56,5 +58,6 @@ public struct HostStatus: Sendable, Hashable {
     self.tasks = tasks
     self.counters = counters
     self.assertions = assertions
+    self.pauses = pauses
   }
 }

@@ -283,6 +283,15 @@ public protocol StoreTransaction {
   /// Writes an identifier's health; nil deletes it.
   func setHealth(_ health: PluginHealth?, of identifier: TaskIdentifier) throws
 
+  // MARK: Pauses
+
+  /// The pauses that were not removed, in the order of their numbers.
+  func pauses() throws -> [Pause]
+  /// Adds a pause, and gives it a number that no pause of this store has had.
+  func addPause(_ order: PauseOrder, since: WallTime) throws -> Pause
+  /// Removes a pause that has ended.
+  func removePause(_ id: PauseID) throws
+
   // MARK: Housekeeping
 
   /// Removes runs that ended before `horizon` or exceed `count`, and requests that succeeded or were cancelled and have no runs left.

@@ -88,6 +88,8 @@ public enum Limits {
   public static let assertionLengths: ClosedRange<Duration> = .milliseconds(1) ... .seconds(600)
   /// How long an assertion is held if its holder does not say: as `beginBackgroundTask`.
   public static let assertionPreset = Duration.seconds(30)
+  /// Pauses that are in force at once.
+  public static let pauses = 1000
   /// Concurrent runs that a plugin may allow.
   public static let concurrentRuns = 1024
 }

@@ -23,6 +23,7 @@ public struct RequestPause: Sendable, Hashable {
 
   /// Refuses a reason that no host takes. A refusal names the member of the JSON body.
   public func check() throws(RequestRefusal) {
+    guard by.utf8.count <= Self.byBytes else { throw RequestRefusal(.invalid, "by: at most \(Self.byBytes) bytes are expected") }
     guard let reason else { return }
     guard !reason.isEmpty, reason.utf8.count <= Self.reasonBytes, reason.utf8.allSatisfy({ $0 != 0 }) else {
       throw RequestRefusal(.invalid, "why: 1 to \(Self.reasonBytes) bytes without a NUL character are expected", field: "why")
@@ -37,6 +38,8 @@ public struct RequestPause: Sendable, Hashable {
     self.init(by: Self.pluginPrefix + identifier.rawValue, since: since, isPlugins: true)
   }
 
+  /// The longest ``by``.
+  public static let byBytes = 256
   /// The longest reason.
   public static let reasonBytes = 1024
 }

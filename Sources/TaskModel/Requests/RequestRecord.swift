@@ -40,13 +40,16 @@ public struct RequestRecord: Sendable, Hashable {
   public var missedLeft: Int
   /// Who holds the request back, since when and why; nil if nobody does. An ended request is not paused, whatever this says.
   public var paused: RequestPause?
+  /// The pause that was found to hold the request when it was due, so that it is not looked at again while that lasts; nil if none was.
+  public var setAside: PauseID?
 
   /// Creates a record.
   public init(
     id: RequestID, request: TaskRequest, state: RequestState, due: WallTime, occurrence: WallTime? = nil, submitted: WallTime,
     attemptsSpent: Int = 0, losses: Int = 0, stopRequested: StopReason? = nil, blockedBy: RequestID? = nil, run: RunID? = nil,
     started: WallTime? = nil, ended: WallTime? = nil, lastOutcome: RunOutcome? = nil, lastMessage: String? = nil, isRelaxed: Bool = false,
-    eventDue: WallTime? = nil, eventSince: WallTime? = nil, missedLeft: Int = 0, paused: RequestPause? = nil
+    eventDue: WallTime? = nil, eventSince: WallTime? = nil, missedLeft: Int = 0, paused: RequestPause? = nil,
+    setAside: PauseID? = nil
   ) {
     self.id = id
     self.request = request
@@ -68,6 +71,7 @@ public struct RequestRecord: Sendable, Hashable {
     self.eventSince = eventSince
     self.missedLeft = missedLeft
     self.paused = paused
+    self.setAside = setAside
   }
 
   /// The number of the next or current run: 1 for the first, plus one for each attempt spent. Once the request has ended, the number of its
@@ -79,9 +83,10 @@ public struct RequestRecord: Sendable, Hashable {
 
   /// What the request waits for now besides its time.
   public var gates: RunConstraints {
-    guard isRelaxed || paused != nil else { return request.gates }
+    guard isRelaxed || paused != nil || setAside != nil else { return request.gates }
     var gates = isRelaxed ? request.gates.relaxed : request.gates
     gates.isPaused = paused != nil
+    gates.pause = setAside
     return gates
   }
 

@@ -21,6 +21,8 @@ public struct RunConstraints: Sendable, Hashable {
   public var isPastDeadline = false
   /// Whether somebody has paused the request: it does not begin until it is resumed, see ``RequestPause``.
   public var isPaused = false
+  /// The ``Pause`` that was found to hold the request when it was due; nil if none was. If that pause has ended, this means nothing.
+  public var pause: PauseID?
 
   /// Creates constraints; by default only the request's time counts.
   public init(

@@ -101,10 +101,11 @@ extension SchedulerCore {
     }
     let id: RequestID
     if let pending = try transaction.firstPending(of: identifier) {
-      try requireUnpaused(pending)
+      try requireUnpaused(pending, transaction, now: now)
       id = pending.id
     } else {
       id = try submit(TaskRequest(identifier: identifier), transaction, now: now).id
+      try requireUnpaused(find(id, transaction), transaction, now: now)
     }
     try startNow(id, handler, isSimulated: { _ in true }, transaction, now: now)
     return try find(id, transaction)
@@ -127,7 +128,7 @@ extension SchedulerCore {
     guard record.state == .pending else {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)), so it cannot be started")
     }
-    try requireUnpaused(record)
+    try requireUnpaused(record, transaction, now: now)
     let identifier = record.request.identifier
     guard let handler = handlers[identifier] else {
       throw RequestRefusal(.unknownIdentifier, "no plugin has registered \(identifier)", field: "identifier")
@@ -142,9 +143,15 @@ extension SchedulerCore {
   }
 
   /// A pause is a person's or a plugin's word, not a constraint that a launch ahead of time overrides.
-  private func requireUnpaused(_ record: RequestRecord) throws(RequestRefusal) {
-    guard record.paused != nil else { return }
-    throw RequestRefusal(.conflict, "request \(record.id) is paused: taskhost transfers resume \(record.id)")
+  private func requireUnpaused(_ record: RequestRecord, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard record.paused == nil else {
+      throw RequestRefusal(.conflict, "request \(record.id) is paused: taskhost transfers resume \(record.id)")
+    }
+    guard !pauses.isEmpty else { return }
+    var record = record
+    if pauses.readsPayload { record.request.payload = try transaction.submittedPayload(of: record.id) }
+    guard let pause = pauses.holding(record, now: now).first else { return }
+    throw RequestRefusal(.conflict, "\(pause.order.by) has paused \(pause.subject): \(pause.remedy)")
   }
 
   private func startNow(

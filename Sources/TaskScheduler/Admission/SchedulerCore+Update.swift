@@ -53,6 +53,8 @@ extension SchedulerCore {
     request.idempotencyKey = request.idempotencyKey ?? old.idempotencyKey
     var record = holder
     record.request = request
+    // A pause may hold its new fields, or hold them no longer.
+    record.setAside = nil
     record.isRelaxed = request.deadline.map { $0 <= now } ?? false
     retime(&record, after: old, notes: &notes, now: now)
     if request.event?.name != old.event?.name {

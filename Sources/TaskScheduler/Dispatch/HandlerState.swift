@@ -19,6 +19,8 @@ final class HandlerState {
   var suspendedSince: WallTime?
   /// What the host lacks to run it; nil if nothing.
   var shortage: HostShortage?
+  /// When the last pause of all its lanes ends: `distantFuture` if only by hand; nil if none shuts them.
+  var pausedUntil: WallTime?
   /// The time before which its health keeps it from getting runs; nil if it is not held.
   var heldUntil: WallTime?
   /// Its pending requests, by their gates.

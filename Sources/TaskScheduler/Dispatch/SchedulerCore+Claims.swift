@@ -233,6 +233,7 @@ extension SchedulerCore {
   /// When handed-out or newly begun runs need attention; nil if never.
   func nextDuty() -> WallTime? {
     var next = unrecorded.lazy.compactMap { self.live[$0]?.started }.min().map { $0 + HandlerState.patience }
+    if let end = pauses.nextEnd { next = min(next ?? end, end) }
     guard !claims.isEmpty else { return next }
     for handler in claiming {
       if let time = handler.stuckAt { next = min(next ?? time, time) }

@@ -22,7 +22,8 @@ extension SchedulerCore {
       try learnNextDue(lane, of: handler, transaction)
       let horizon = horizon(of: handler, now: now)
       guard lane.nextDue.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
-      let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+      let room = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+      let limit = pauses.looksAtRequests ? max(room, Self.lookedAtTogether) : room
       noteQuestion()
       let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
       // If everything due is on offer, the next request is due later. Otherwise more is due now.
@@ -35,6 +36,18 @@ extension SchedulerCore {
       try giveWay(to: offer.rank, handler, transaction, now: now)
     }
     for (handler, lane, offer) in offers where mayTake(offer, handler, lane, now: now) {
+      if pauses.looksAtRequests {
+        guard turn.setAside < Self.setAsideAtOnce else {
+          // The next turn goes on with the rest.
+          for (_, lane, _) in offers { lane.nextDue = .unknown }
+          return false
+        }
+        if try setAside(offer, handler, transaction, now: now) {
+          hasPutOff = true
+          lane.nextDue = .unknown
+          continue
+        }
+      }
       guard try !start(offer, handler, lane, transaction, now: now) else { continue }
       hasPutOff = true
       lane.nextDue = .unknown

@@ -14,6 +14,8 @@ public struct ForecastBasis: Sendable {
   public var conditions: ConditionReport?
   /// Whether the host begins no more runs.
   public var isDraining = false
+  /// The pauses in force.
+  var pauses = PauseBook()
   /// When the forecast begins.
   public var from: WallTime
   var limits: LimitTracker
@@ -41,6 +43,7 @@ public struct ForecastBasis: Sendable {
       from: now)
     suspensions = core.handlers.compactMapValues(\.suspension)
     isDraining = core.isDraining
+    pauses = core.pauses
     limits = core.limits
     for entry in core.live.values { limits.give(entry) }
     limits.assumeBegun(at: now)

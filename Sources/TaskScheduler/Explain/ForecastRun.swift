@@ -49,6 +49,7 @@ final class ForecastRun {
     core.limits = basis.limits
     core.isDraining = basis.isDraining
     core.load(basis.pluginHealth, now: now)
+    core.pauses = basis.pauses
     for (identifier, reason) in basis.suspensions { core.handlers[identifier]?.suspension = reason }
     core.conditions = basis.conditions.map(assume)
     try fill()

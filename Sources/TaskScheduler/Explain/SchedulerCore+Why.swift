@@ -71,7 +71,10 @@ extension SchedulerCore {
     }
     let lane = handler.lanes[record.gates] ?? LaneState(gates: record.gates)
     // Future slots and conditions are unknown: name what holds the request now, and when that ends.
-    for hold in closedGates(on: lane, of: handler, now: now) { gates.append(gate(hold, lane, handler, record, now: now)) }
+    gates += pauses.holding(record, now: now).map { Self.gate($0, now: now) }
+    for hold in closedGates(on: lane, of: handler, now: now) where hold.gate != .pause {
+      gates.append(gate(hold, lane, handler, record, now: now))
+    }
     if isDraining {
       gates.append(Gate(kind: "draining", sentence: "the host is draining", since: drainingSince, remedy: "the host is restarted"))
     }
@@ -144,6 +147,9 @@ extension SchedulerCore {
       gate.sentence = "it is paused by \(record?.paused?.by ?? "somebody")" + (record?.paused?.reason.map { ": \($0)" } ?? "")
       gate.since = record?.paused?.since
       gate.remedy = record.map { "taskhost transfers resume \($0.id)" } ?? "it is resumed"
+    case .pause:
+      gate.sentence = "its work is paused"
+      gate.remedy = "taskhost resume"
     case .health:
       gate.sentence = self.gate(of: identifier, now: now) ?? "the plugin is held back"
       gate.since = pluginHealth[identifier].flatMap(struckAt)
@@ -200,6 +206,15 @@ extension SchedulerCore {
       }
     }
     return gate
+  }
+
+  /// What a pause says of the requests that it holds.
+  private static func gate(_ pause: Pause, now: WallTime) -> Gate {
+    let reason = pause.order.reason.map { ": \($0)" } ?? ""
+    let end = pause.order.until.map { ", for another \(text($0 - now))" } ?? ", until somebody ends it"
+    return Gate(
+      kind: GateKind.pause.rawValue, sentence: "\(pause.order.by) has paused \(pause.subject)\(end)\(reason)", since: pause.since,
+      until: pause.order.until, remedy: pause.remedy)
   }
 
   /// The time of the failure for which a plugin is held.

@@ -3,7 +3,7 @@ import TaskModel
 
 /// The gates that may hold a lane, apart from its requests' own times.
 enum GateKind: String, Sendable, CaseIterable {
-  case paused, health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, idleStage = "idle_stage", window
+  case paused, pause, health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, idleStage = "idle_stage", window
   case key = "key_busy", resource, rate, quota, host = "host_busy"
 }
 
@@ -51,6 +51,9 @@ extension SchedulerCore {
   /// Calls `body` with each closed gate until it returns false. Dispatch and `why` both use this, so they agree.
   private func visitHolds(on lane: LaneState, of handler: HandlerState, now: WallTime, _ body: (Hold) -> Bool) {
     if lane.gates.isPaused { guard body(Hold(gate: .paused)) else { return } }
+    if let until = pausedUntil(lane, of: handler, now: now) {
+      guard body(Hold(gate: .pause, until: until < .distantFuture ? until : nil)) else { return }
+    }
     if let until = handler.heldUntil, now < until {
       guard body(Hold(gate: .health, until: until < .distantFuture ? until : nil)) else { return }
     }
@@ -91,7 +94,10 @@ extension SchedulerCore {
   /// The conditions that requests wait for or runs depend on.
   func awaitedConditions(now: WallTime) -> Conditions {
     var awaited: Conditions = []
-    for lane in agenda.lanes(dueBy: now) where !lane.gates.isPaused { awaited.formUnion(lane.gates.conditions) }
+    for lane in agenda.lanes(dueBy: now) where !lane.gates.isPaused {
+      if let handler = lane.handler, pausedUntil(lane, of: handler, now: now) != nil { continue }
+      awaited.formUnion(lane.gates.conditions)
+    }
     for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
     for event in awaitedHostEvents { awaited.formUnion(HostEvents.condition(of: event)) }
     if policy.idleStages != nil {

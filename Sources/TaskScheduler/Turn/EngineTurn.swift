@@ -41,6 +41,12 @@ struct EngineTurn {
   var pluginHealth: [HealthChange] = []
   /// Changes of the numbers of live requests, in order.
   var liveSteps: [(identifier: TaskIdentifier, step: Int)] = []
+  /// The pauses before the turn, if it changed them.
+  var pausesBefore: PauseBook?
+  /// Pauses that ended by themselves.
+  var endedPauses: [Pause] = []
+  /// The number of requests that were set aside.
+  var setAside = 0
   /// The number of changes to due times and live counts, which handlers remember.
   var changes = 0
 

@@ -89,6 +89,7 @@ extension SchedulerCore {
     // Who waited knows that it failed: nobody has to look after it.
     if transition.state == .failed, told.isTold { try record.apply(.discarded) }
     record.stopRequested = nil
+    record.setAside = nil
     record.lastOutcome = outcome
     record.lastMessage = told.note(report.message)
     if transition.state.isFinal {

@@ -47,6 +47,8 @@ final class SchedulerCore {
   var rejection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// What is submitted when requests of an identifier end; nil: nothing.
   var completions: CompletionRule?
+  /// The pauses in force. Only `open` and `change` set it, so that it can be undone.
+  var pauses = PauseBook() { didSet { for handler in handlers.values { handler.pausedUntil = pauses.shut(handler.contract.identifier) } } }
   /// Whether events are collected for observers.
   var isObserved = false
   var turn = EngineTurn()
@@ -231,6 +233,7 @@ final class SchedulerCore {
     for run in turn.stopped { live[run]?.stopRequested = nil }
     takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
+    if let before = turn.pausesBefore { pauses = before }
     forgetAll()
     watchesAreStale = true
     turn = EngineTurn()
@@ -304,6 +307,7 @@ final class SchedulerCore {
     try recoverClaims(transaction, begun: begun.union(crashed.keys), now: now)
     let known = try transaction.pluginHealth()
     load(known, now: now)
+    pauses = try PauseBook(try transaction.pauses())
     for lane in try transaction.lanesWithPending() {
       _ = handlers[lane.identifier]?.lane(lane.gates)
       if lane.gates.wakes { hasWaking = true }

@@ -101,6 +101,7 @@ final class SchedulingEngine {
         try performParked(&waiting, transaction, now: now)
         try deliverRaised(&waiting, transaction, now: now)
         try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
+        try core.endPauses(transaction, now: now)
         try core.dispatch(transaction, now: now)
         try core.takeBackWhereDue(transaction, now: now)
         try core.findWatches(transaction)

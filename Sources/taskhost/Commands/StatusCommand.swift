@@ -27,9 +27,13 @@ struct StatusCommand: AsyncParsableCommand {
 
   private static func print(_ answer: Answer, _ status: StatusAnswer) {
     let now = MomentText.now
-    FieldList(answer, omitting: ["tasks", "problems", "warnings", "assertions"], now: now).print()
+    FieldList(answer, omitting: ["tasks", "problems", "warnings", "assertions", "pauses"], now: now).print()
     if !status.problems.isEmpty { Terminal.print("") }
     for line in problems(status.problems, now: now) { Terminal.print(line) }
+    if let pauses = status.pauses, !pauses.isEmpty {
+      Terminal.print("")
+      PauseCommand.table(pauses, now: now).print(empty: "")
+    }
     if let held = status.assertions, !held.isEmpty {
       Terminal.print("")
       assertions(held, now: now).print(empty: "")

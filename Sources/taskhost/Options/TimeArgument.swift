@@ -40,6 +40,24 @@ enum TimeArgument {
     return moment
   }
 
+  /// A moment in RFC 3339 to come, given as a moment, or as a duration from now.
+  static func future(_ text: String, _ option: String) throws -> String {
+    let time: WallTime
+    if let length = DurationText.parse(text) {
+      time = SystemClock().wallTime + .milliseconds(length)
+    } else {
+      switch MomentText.read(text) {
+      case .moment(let moment): time = moment
+      case .skipped(let shown): throw skipped(text, shown, option)
+      case .none:
+        throw ValidationError(
+          "\(option): '\(text)' is neither a moment nor a duration: write 2026-11-21T08:00:00Z, '2026-11-21 08:00' or 2h.")
+      }
+    }
+    guard let moment = RFC3339.format(time) else { throw ValidationError("\(option): '\(text)' is beyond the year 9999.") }
+    return moment
+  }
+
   /// Milliseconds since 1970 of `2026-11-21T08:00:00Z` or `2026-11-21 08:00`.
   static func moment(_ text: String, _ option: String) throws -> Int64 {
     switch MomentText.read(text) {

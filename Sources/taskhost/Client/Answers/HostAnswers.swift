@@ -7,6 +7,8 @@ struct StatusAnswer: Decodable {
   let tasks: [ScheduleAnswer]
   /// nil if the host's version has no assertions.
   let assertions: [AssertionAnswer]?
+  /// nil if the host's version has no pauses.
+  let pauses: [PauseAnswer]?
 }
 
 /// An execution assertion.

@@ -1,0 +1,52 @@
+import NIOHTTP1
+import RecordJSON
+import StrictText
+import TaskModel
+
+/// Pauses: what operators hold back, by filter.
+extension ControlResponder {
+  /// `POST /v1/pauses`: begins a pause, and counts what it holds.
+  func pause(_ request: ControlRequest) async throws -> ControlResponse {
+    let (order, isDry) = try PauseReader.read(request.body, by: await who(request), user: request.peer?.user)
+    let begun = try await host.pause(order, isDry: isDry)
+    return one(begun, status: isDry ? .ok : .created) { writer, begun in
+      if isDry { writer.member("dry_run", true) }
+      writer.pause(begun.pause)
+      writer.member("waiting", begun.waiting)
+      writer.member("more", begun.hasMore)
+      writer.member("running", begun.running)
+    }
+  }
+
+  /// `DELETE /v1/pauses?filter=F` ends the pauses with that filter, `?all=true` all of them.
+  func resume(_ request: ControlRequest) async throws -> ControlResponse {
+    let parameters = try QueryParameters(request.query, known: ["filter", "all"])
+    switch (try parameters.one("filter"), try parameters.flag("all")) {
+    case (nil, true): return try await end(.all, request)
+    case (let filter?, false): return try await end(.filter(filter), request)
+    case (nil, false): throw RequestRefusal(.invalid, "say which pauses end: filter, or all=true", field: "filter")
+    case (_?, true): throw RequestRefusal(.invalid, "filter and all exclude each other: send one", field: "all")
+    }
+  }
+
+  func end(_ selection: PauseSelection, _ request: ControlRequest) async throws -> ControlResponse {
+    list("ended", try await host.resume(selection, by: await who(request))) { $0.pause($1) }
+  }
+
+  private func who(_ request: ControlRequest) async -> String {
+    guard let peer = request.peer else { return "a client of the control socket" }
+    return await UserNames.words(for: peer.user)
+  }
+}
+
+extension JSONWriter {
+  mutating func pause(_ pause: Pause) {
+    if pause.id.number > 0 { member("id", pause.id.number) }
+    member("filter", pause.order.filter)
+    member("by", pause.order.by)
+    member("user_id", pause.order.user.map(Int64.init))
+    member("why", pause.order.reason)
+    moment("since", pause.since)
+    moment("until", pause.order.until)
+  }
+}

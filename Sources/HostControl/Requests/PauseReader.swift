@@ -1,0 +1,52 @@
+import CalendarTime
+import StrictText
+import TaskModel
+
+/// Reads the body of `POST /v1/pauses`.
+enum PauseReader {
+  private enum Field: String, CaseIterable {
+    case filter, until, why
+    case isDry = "dry_run"
+  }
+
+  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false}`; an empty body pauses
+  /// everything. What the texts say is checked by the host.
+  ///
+  /// - Parameter who: Who asks, in words for people.
+  static func read(_ bytes: [UInt8], by who: String, user: UInt32?) throws(RequestRefusal) -> (order: PauseOrder, isDry: Bool) {
+    var order = PauseOrder(by: who, user: user)
+    var isDry = false
+    guard !bytes.isEmpty else { return (order, isDry) }
+    let node = try SubmissionReader.parse(bytes)
+    guard case .object(let members) = node.value else {
+      throw RequestRefusal(.invalid, "send an object as {\"filter\": \"tag:nightly\", \"why\": \"maintenance\"}, not \(node.kind)")
+    }
+    for member in members {
+      guard let field = Field(rawValue: member.name) else {
+        throw SubmissionReader.unknown(member.name, among: Field.allCases.map(\.rawValue))
+      }
+      switch field {
+      case .filter: order.filter = try text(member.node, field)
+      case .why: order.reason = try text(member.node, field)
+      case .until:
+        guard let time = RFC3339.parse(try text(member.node, field)) else {
+          throw refusal(.until, "is no moment: send one like 2026-11-24T06:00:00Z")
+        }
+        order.until = time
+      case .isDry:
+        guard let value = member.node.bool else { throw refusal(.isDry, "true or false is expected") }
+        isDry = value
+      }
+    }
+    return (order, isDry)
+  }
+
+  private static func text(_ node: JSONNode, _ field: Field) throws(RequestRefusal) -> String {
+    guard let text = node.string else { throw refusal(field, "a string is expected, this is \(node.kind)") }
+    return text
+  }
+
+  private static func refusal(_ field: Field, _ flaw: String) -> RequestRefusal {
+    RequestRefusal(.invalid, "\(field.rawValue): \(flaw)", field: field.rawValue)
+  }
+}

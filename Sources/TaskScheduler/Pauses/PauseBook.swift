@@ -1,0 +1,87 @@
+import TaskFilters
+public import TaskModel
+
+/// The pauses in force, with their filters read once.
+///
+/// A pause whose filter names identifiers alone, or nothing, shuts all lanes of a handler. Any other pause looks at each request when it is due,
+/// once: what it holds is set aside in a lane of its own (``RunConstraints/pause``), which opens when the pause ends.
+public struct PauseBook: Sendable {
+  private struct Entry: Sendable {
+    let pause: Pause
+    let filter: RequestFilter
+    /// The identifiers that it shuts, empty: all. Nil if it looks at requests.
+    let identifiers: [IdentifierPattern]?
+
+    func shuts(_ identifier: TaskIdentifier) -> Bool {
+      identifiers.map { $0.isEmpty || $0.contains { $0.matches(identifier) } } ?? false
+    }
+  }
+
+  private var entries: [Entry] = []
+  /// Those that look at requests.
+  private var looking: [Entry] = []
+  /// Whether a pause looks at a request's payload.
+  private(set) var readsPayload = false
+  /// When the first of them ends by itself; nil if none does.
+  private(set) var nextEnd: WallTime?
+
+  /// No pauses.
+  init() {}
+
+  /// Reads the filters of pauses that a store kept. Those that have ended by now are left in: ``ended(by:)`` has them.
+  init(_ pauses: [Pause]) throws {
+    for pause in pauses {
+      do { try add(pause) } catch { throw StoreError.corrupt("pause \(pause.id) has a filter that is none: \(error)") }
+    }
+  }
+
+  /// The pauses, oldest first.
+  public var pauses: [Pause] { entries.map(\.pause) }
+  var isEmpty: Bool { entries.isEmpty }
+  /// Whether a pause looks at requests, which are set aside when they are due.
+  var looksAtRequests: Bool { !looking.isEmpty }
+
+  /// Reads a pause's filter and adds it.
+  mutating func add(_ pause: Pause) throws(FilterError) {
+    // since and until of the filter count back from the moment at which the pause was made.
+    let filter = try RequestFilter(pause.order.filter, now: pause.since)
+    entries.append(Entry(pause: pause, filter: filter, identifiers: filter.identifiersAlone))
+    recount()
+  }
+
+  mutating func remove(_ ids: Set<PauseID>) {
+    entries.removeAll { ids.contains($0.pause.id) }
+    recount()
+  }
+
+  private mutating func recount() {
+    looking = entries.filter { $0.identifiers == nil }
+    readsPayload = looking.contains { $0.filter.scan.readsPayload }
+    nextEnd = entries.compactMap(\.pause.order.until).min()
+  }
+
+  /// Those that have ended by themselves.
+  func ended(by now: WallTime) -> [Pause] { pauses.filter { !$0.isInForce(at: now) } }
+
+  func pause(_ id: PauseID) -> Pause? { entries.first { $0.pause.id == id }?.pause }
+
+  /// When the last of the pauses ends that shut all lanes of an identifier: `distantFuture` if one ends only by hand. Nil if none does.
+  func shut(_ identifier: TaskIdentifier) -> WallTime? {
+    entries.lazy.filter { $0.shuts(identifier) }.map { $0.pause.order.until ?? .distantFuture }.max()
+  }
+
+  /// A pause that looks at requests and holds this one, which has its payload if ``readsPayload``. Of several, the one that lasts longest.
+  func holder(of record: RequestRecord, now: WallTime) -> Pause? {
+    looking.filter { $0.pause.isInForce(at: now) && $0.filter.accepts(record) }.map(\.pause)
+      .max { ($0.order.until ?? .distantFuture) < ($1.order.until ?? .distantFuture) }
+  }
+
+  /// All pauses that hold a request, oldest first. Without its payload, only a request that was set aside is known to be held by what it says.
+  public func holding(_ record: RequestRecord, now: WallTime) -> [Pause] {
+    entries.filter { entry in
+      entry.pause.isInForce(at: now)
+        && (entry.shuts(record.request.identifier) || record.setAside == entry.pause.id
+          || entry.identifiers == nil && entry.filter.accepts(record))
+    }.map(\.pause)
+  }
+}

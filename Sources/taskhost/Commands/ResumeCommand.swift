@@ -1,0 +1,41 @@
+import ArgumentParser
+import TaskModel
+
+struct ResumeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resume",
+    abstract: "End pauses, so that runs begin again.",
+    discussion: """
+      Names pauses by their number, or by the filter that they were made with; without
+      either, the pause of everything ends. What another pause holds keeps waiting:
+      `taskhost pause --list` shows what is left.
+
+      EXAMPLES
+        taskhost pause && taskhost resume
+        taskhost pause tag:nightly && taskhost resume tag:nightly
+        taskhost pause tag:weekly && taskhost resume --all
+      """)
+
+  @Argument(help: ArgumentHelp("The number of a pause, or its filter.", valueName: "pause"))
+  var terms: [String] = []
+  @Flag(help: "End all pauses.")
+  var all = false
+  @OptionGroup var host: HostOptions
+
+  func validate() throws {
+    guard all, !terms.isEmpty else { return }
+    throw ValidationError("--all ends every pause: leave out what names one.")
+  }
+
+  func run() async throws {
+    try await host.ask(path, method: "DELETE") { answer in
+      for pause in try answer.read(EndedPausesAnswer.self).ended { Terminal.print("\(pause.subject) is resumed") }
+    }
+  }
+
+  private var path: String {
+    if all { return "/v1/pauses?all=true" }
+    if terms.count == 1, let id = PauseID(terms[0]) { return "/v1/pauses/\(id)" }
+    return ControlClient.path("/v1/pauses", [("filter", terms.joined(separator: " "))])
+  }
+}
