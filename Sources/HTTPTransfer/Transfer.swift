@@ -7,7 +7,8 @@ public final class Transfer: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var isCancelled = false
+    /// When the transfer has to end; nil if nobody has cancelled it.
+    var end: ContinuousClock.Instant?
     var multi: Multi?
     /// The result of the look-up of the host's name.
     var lookup: Result<String, TransferFailure>?
@@ -18,13 +19,19 @@ public final class Transfer: Sendable {
     self.request = request
   }
 
-  /// Ends the transfer at once, or prevents its start. Any thread may call it, any number of times.
-  public func cancel() {
+  /// Ends the transfer, or prevents its start. Any thread may call it, any number of times; the earliest end counts.
+  ///
+  /// - Parameter rest: How long it may still take. Default: it ends at once.
+  public func cancel(after rest: Duration = .zero) {
+    let end = ContinuousClock.now + max(.zero, rest)
     state.withLock { state in
-      state.isCancelled = true
+      state.end = min(state.end ?? end, end)
       state.multi?.wake()
     }
   }
+
+  /// How long it may still take; not positive if it has to end, nil without a limit.
+  private var rest: Duration? { state.withLock(\.end).map { $0 - .now } }
 
   /// Sends the request and passes on the answer's body as it arrives. Blocks. Call it once.
   ///
@@ -52,8 +59,11 @@ public final class Transfer: Sendable {
 
   /// Runs the blocking `work` on its own thread, so that no thread of Swift's pool waits. Cancelling the task cancels the transfer.
   ///
-  /// - Parameter work: Calls ``run(_:)`` or ``answer(mostBytes:)``.
+  /// - Parameters:
+  ///   - rest: How long the transfer may still take once the task is cancelled. Called then. Default: it ends at once.
+  ///   - work: Calls ``run(_:)`` or ``answer(mostBytes:)``.
   public func onThread<Success: Sendable>(
+    rest: @Sendable () -> Duration = { .zero },
     _ work: @escaping @Sendable (Transfer) throws(TransferFailure) -> Success
   ) async throws(TransferFailure) -> Success {
     let result = await withTaskCancellationHandler {
@@ -67,7 +77,7 @@ public final class Transfer: Sendable {
         }
       }
     } onCancel: {
-      cancel()
+      cancel(after: rest())
     }
     return try result.get()
   }
@@ -82,14 +92,16 @@ public final class Transfer: Sendable {
     }
     state.withLock { $0.multi = multi }
     try exchange.prepare(try addresses(for: exchange, multi))
+    if let rest, rest <= .zero { throw .cancelled }
     try multi.add(exchange)
-    while !state.withLock({ $0.isCancelled }) {
+    while true {
       let running = try multi.perform()
       if let (_, code) = multi.nextEnded() { return code }
       if running == 0 { throw .broken("libcurl lost the transfer") }
-      try multi.wait(milliseconds: Multi.longestWait)
+      let rest = self.rest
+      if let rest, rest <= .zero { throw .cancelled }
+      try multi.wait(milliseconds: rest?.milliseconds ?? Multi.longestWait)
     }
-    throw .cancelled
   }
 
   /// Looks up the host's name on a separate thread. A transfer that ends earlier does not wait for it.
@@ -103,12 +115,12 @@ public final class Transfer: Sendable {
       }
     }
     while true {
-      let (isCancelled, result) = state.withLock { ($0.isCancelled, $0.lookup) }
-      if isCancelled { throw .cancelled }
-      if let result { return try result.get() }
+      let rest = self.rest
+      if let rest, rest <= .zero { throw .cancelled }
+      if let result = state.withLock(\.lookup) { return try result.get() }
       let left = exchange.limits.connecting
       if left <= .zero { throw exchange.limits.failureToConnect }
-      try multi.wait(milliseconds: left.milliseconds)
+      try multi.wait(milliseconds: min(left, rest ?? left).milliseconds)
     }
   }
 }

@@ -84,29 +84,24 @@ struct AccountRefresh<Host: RefreshHost> {
     // Once asked, the server may have revoked the old refresh token. So a run that has to end still waits for the answer as long as its
     // grace allows.
     let rest: @Sendable () -> Duration = { [host, reserve] in max(.zero, host.grace - reserve) }
-    let answer = await Deadline.finish(within: rest) { [server, redactor] () -> Result<TokenGrant, ExchangeFailure> in
-      do throws(ExchangeFailure) {
-        return .success(
-          try await server.refresh(request, at: endpoint, trust: trust, timeout: timeout, redactor: redactor, now: issued) { body in
-            replacement.keep(answer: body, asked: issued)
-          })
-      } catch { return .failure(error) }
-    }
-    switch answer {
-    case .success(let grant):
-      redactor.learn(grant.secrets)
-      // The answer goes to the disk first: the old refresh token may already be revoked.
-      let (updated, digest) = try store(grant, issued: issued, in: current.file, with: replacement)
-      if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
-      due.store.removeSignedOutMark()
-      check.sightings.refreshed(digest, of: due.account, expiresAt: updated.expiresAt)
-      report.expiresAt = updated.expiresAt
-      report.refreshAt = RefreshPolicy.dueDate(updated, margin: due.account.margin, now: host.now)
-      return report.with(.refreshed, nil)
-    case .failure(let failure):
+    let grant: TokenGrant
+    do throws(ExchangeFailure) {
+      grant = try await server.refresh(
+        request, at: endpoint, trust: trust, timeout: timeout, redactor: redactor, now: issued, rest: rest
+      ) { body in replacement.keep(answer: body, asked: issued) }
+    } catch {
       replacement.discard()
-      return settle(failure, due, current, report)
+      return settle(error, due, current, report)
     }
+    redactor.learn(grant.secrets)
+    // The answer goes to the disk first: the old refresh token may already be revoked.
+    let (updated, digest) = try store(grant, issued: issued, in: current.file, with: replacement)
+    if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
+    due.store.removeSignedOutMark()
+    check.sightings.refreshed(digest, of: due.account, expiresAt: updated.expiresAt)
+    report.expiresAt = updated.expiresAt
+    report.refreshAt = RefreshPolicy.dueDate(updated, margin: due.account.margin, now: host.now)
+    return report.with(.refreshed, nil)
   }
 
   private func store(

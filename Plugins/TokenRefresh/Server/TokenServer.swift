@@ -43,10 +43,11 @@ struct TokenServer: Sendable {
   /// - Parameters:
   ///   - redactor: Knows every secret of the request and the file.
   ///   - now: The local time, for a `Retry-After` date.
+  ///   - rest: How long the server may still take to answer once the task is cancelled. Called then.
   ///   - received: Called with the body of a 2xx answer as soon as its text is complete, before the connection ends or the body is used.
   func refresh(
     _ request: TokenRequest, at endpoint: EndpointURL, trust: TrustedAuthorities, timeout: Duration, redactor: Redactor, now: Date,
-    received: @escaping @Sendable ([UInt8]) -> Void
+    rest: @escaping @Sendable () -> Duration, received: @escaping @Sendable ([UInt8]) -> Void
   ) async throws(ExchangeFailure) -> TokenGrant {
     var post = Self.request(to: endpoint.text, trust, timeout)
     post.method = "POST"
@@ -56,7 +57,7 @@ struct TokenServer: Sendable {
       post.headers.append(header)
     }
     post.body = Array(request.body.utf8)
-    let answer = try await exchange(post, to: endpoint.display, trust: trust, redactor: redactor, received: received)
+    let answer = try await exchange(post, to: endpoint.display, trust: trust, redactor: redactor, rest: rest, received: received)
     return try TokenAnswer.read(answer, redactor: redactor, now: now)
   }
 
@@ -73,10 +74,10 @@ struct TokenServer: Sendable {
   ///   at the end with whatever has arrived.
   private func exchange(
     _ request: TransferRequest, to place: String, trust: TrustedAuthorities, redactor: Redactor,
-    received: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+    rest: @Sendable () -> Duration = { .zero }, received: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) async throws(ExchangeFailure) -> ServerAnswer {
     do throws(TransferFailure) {
-      return try await Transfer(request).onThread { transfer throws(TransferFailure) in
+      return try await Transfer(request).onThread(rest: rest) { transfer throws(TransferFailure) in
         var body: AnswerBody?
         // Once the text is complete, the rest of the connection does not matter.
         var whole: [UInt8]?
