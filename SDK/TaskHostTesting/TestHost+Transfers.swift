@@ -60,7 +60,7 @@ extension TestHost {
       run.output = report.json(of: batch)
       try scheduler.carryOut(record.id, report.count(.failed) == 0 ? .success : .failure, run)
     }
-    let wake = core.monitor.locked { core.requests().last { $0.request.tags.contains("transfer:\(id)") } }
+    let wake = core.monitor.locked { core.requests().last { $0.request.tags.contains("\(TaskModel.TaskRequest.endedTag)\(id)") } }
     return try wake.map { try request($0.id.description) }
   }
 }

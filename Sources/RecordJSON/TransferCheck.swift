@@ -8,16 +8,25 @@ public enum TransferCheck {
   public static func rejection(to payload: [UInt8], for identifier: TaskIdentifier) -> String? {
     guard identifier == .transfers else { return nil }
     guard !payload.isEmpty else { return #"it is missing: say {"url": "https://…", "to": "/path"}, or a list of such objects in items"# }
+    let problems = problems(with: payload)
+    guard !problems.isEmpty else { return nil }
+    let more = problems.count - most
+    // They quote the payload.
+    return problems.prefix(most).map { $0.prefix(300).description.escapingControlCharacters }.joined(separator: "; ")
+      + (more > 0 ? "; and \(more) more" : "")
+  }
+
+  /// All that is wrong with a payload: for each, a clause that begins with its place, such as `items[3].to: `.
+  public static func problems(with payload: [UInt8]) -> [String] {
+    let batch: TransferBatch
+    do throws(SettingsProblems) { batch = try TransferBatch(payload: payload) } catch { return error.problems }
+    guard let notify = batch.notify else { return [] }
     do {
-      let batch = try TransferBatch(payload: payload)
-      if let notify = batch.notify { _ = try TaskIdentifier(notify) }
-      return nil
-    } catch let error as SettingsProblems {
-      let more = error.problems.count - most
-      // They quote the payload.
-      return error.problems.prefix(most).map { $0.prefix(300).description.escapingControlCharacters }.joined(separator: "; ")
-        + (more > 0 ? "; and \(more) more" : "")
-    } catch { return "notify: \(error)" }
+      guard try TaskIdentifier(notify) != .transfers else {
+        return ["notify: \(notify) carries the transfers out, and cannot be told of their end: name a handler of your own"]
+      }
+      return []
+    } catch { return ["notify: \(error)"] }
   }
 
   /// How many problems a refusal names.

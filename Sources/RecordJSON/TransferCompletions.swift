@@ -20,7 +20,7 @@ public enum TransferCompletions {
       guard let batch = try? TransferBatch(payload: ended.request.payload), let target = target(of: batch) else { return nil }
       if let refusal = refusal(target, ended.request.owner) { throw refusal }
       var request = TaskRequest(identifier: target, payload: report(of: ended, state, output, batch))
-      request.tags = ["transfer:\(ended.id)"]
+      request.tags = ["\(TaskRequest.endedTag)\(ended.id)"]
       request.owner = ended.request.owner
       return request
     }

@@ -16,19 +16,18 @@ package struct TransferAddress: Sendable, Equatable {
     }
     let authority = bytes.dropFirst(preset == 443 ? 8 : 7).prefix { !"/?#".utf8.contains($0) }
     guard !authority.contains(UInt8(ascii: "@")) else { throw Flaw("has a user: send a header or a bearer_token_file instead") }
-    let isAddress = authority.first == UInt8(ascii: "[")
-    let host = isAddress ? authority.prefix { $0 != UInt8(ascii: "]") } : authority.prefix { $0 != UInt8(ascii: ":") }
+    let isBracketed = authority.first == UInt8(ascii: "[")
+    let host = authority.prefix { $0 != (isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")) }
     var rest = authority.dropFirst(host.count)
-    if isAddress {
-      // `%25eth0` names an interface.
-      guard rest.first == UInt8(ascii: "]"), host.count > 2, host.dropFirst().allSatisfy({ Self.isOfName($0) || $0 == 0x3A || $0 == 0x25 })
-      else { throw Flaw("has no IPv6 address between its brackets") }
+    if isBracketed {
+      guard rest.first == UInt8(ascii: "]") else { throw Flaw("has no ] after its IPv6 address") }
       rest = rest.dropFirst()
+      try TransferHost.check(bracketed: Array(host.dropFirst()))
     } else {
-      guard !host.isEmpty else { throw Flaw("has no host") }
-      guard host.allSatisfy({ Self.isOfName($0) || $0 >= 0x80 }) else {
-        throw Flaw("has a host with other characters than letters, digits, dots and hyphens")
-      }
+      try TransferHost.check(name: Array(host))
+    }
+    guard !bytes.contains(where: { $0 >= 0x80 }) else {
+      throw Flaw("has characters outside of ASCII: percent-encode them, such as %C3%BC for ü")
     }
     guard !rest.isEmpty else {
       port = preset
@@ -36,8 +35,8 @@ package struct TransferAddress: Sendable, Equatable {
     }
     let digits = rest.dropFirst()
     guard rest.first == UInt8(ascii: ":"), digits.allSatisfy({ (0x30...0x39).contains($0) }),
-      let port = digits.isEmpty ? preset : UInt16(String(decoding: digits, as: UTF8.self)), port > 0
-    else { throw Flaw("has no port from 1 to 65535 after its host") }
+      let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+    else { throw Flaw("has no port from 1 to 65535 after its host: write one, or leave the colon out") }
     self.port = port
   }
 
@@ -46,12 +45,5 @@ package struct TransferAddress: Sendable, Equatable {
     package let text: String
 
     init(_ text: String) { self.text = text }
-  }
-
-  private static func isOfName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-    default: false
-    }
   }
 }

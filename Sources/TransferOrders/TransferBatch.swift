@@ -40,6 +40,8 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
     package let value: String
   }
 
+  /// The longest name of a file or a folder. Source: NAME_MAX of Linux.
+  private static let mostNameBytes = 255
   /// What one payload can hold.
   private static let mostItems = 10_000
   private static let itemKeys = ["url", "to", "from", "method", "sha256", "context"]
@@ -71,7 +73,8 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
         if let item = Self.item(&table) { items.append(item) }
         problems += table.problems
       }
-      let targets = items.filter(\.isDownload).map(\.path)
+      // Several slashes in a row lead where one does.
+      let targets = items.filter(\.isDownload).map { $0.path.split(separator: "/") }
       if Set(targets).count < targets.count { table.report("items", "two downloads have the same target") }
     }
     for (name, value) in table.texts("headers") {
@@ -83,6 +86,9 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
       headers.append(Header(name: name, value: value))
     }
     bearerTokenFile = Self.path(&table, "bearer_token_file")
+    if bearerTokenFile != nil, let name = headers.first(where: { $0.name.lowercased() == "authorization" })?.name {
+      table.report("headers.\(name)", "conflicts with bearer_token_file, which makes this header: leave one of them out")
+    }
     notify = table.text("notify")
     atOnce = table.integer("at_once", in: 1...1000)
     problems = table.problems + problems
@@ -125,7 +131,11 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
       table.report(key, "must be the absolute path of a file")
       return nil
     }
-    if path.split(separator: "/").contains(where: { $0 == ".." || $0 == "." }) { table.report(key, "must have no . or .. in it") }
+    let names = path.split(separator: "/")
+    if names.contains(where: { $0 == ".." || $0 == "." }) { table.report(key, "must have no . or .. in it") }
+    if let long = names.map(\.utf8.count).max(), long > mostNameBytes {
+      table.report(key, "has a name of \(long) bytes in it: file systems take at most \(mostNameBytes)")
+    }
     return path
   }
 }

@@ -155,6 +155,8 @@ struct PluginTransferEndTests {
       for arguments in [["transfers", "submit", "http://x/", "--to", "/x"], ["submit", Self.identifier]] {
         let marked = try await host.cli(arguments + ["--tag", "plugin:\(Self.identifier)"])
         #expect(marked.status != 0 && marked.errors.contains("reserved for the host"), "\(marked)")
+        let told = try await host.cli("submit", "org.taskhost.transfers", "--payload", "{}", "--tag", "transfer:1")
+        #expect(told.status != 0 && told.errors.contains("tags that begin with transfer: are reserved for the host"), "\(told)")
       }
       #expect(try await run(host, "\"list\"").array.isEmpty)
     }

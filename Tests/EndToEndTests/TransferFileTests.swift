@@ -176,7 +176,7 @@ struct TransferFileTests {
     try await Self.withFailing("inotify_add_watch") { at in try await Self.refused(at, isReplaced: true) }
   }
 
-  @Test("a token file that is not there yet is waited for; a link or a folder in its place fails the transfer at once")
+  @Test("a token file that is not there yet is waited for; what can never be one fails the transfer at once")
   func tokenFiles() async throws {
     try await TransferSurroundings.run("[retry]\ninitial = \"100ms\"\nmaximum = \"200ms\"\nattempts = 1000") { at in
       // The command line refuses a folder; what a list says, only the run finds out.
@@ -195,7 +195,17 @@ struct TransferFileTests {
       #expect(try await at.server.requests("a").map { $0.headers["Authorization"] } == ["Bearer new"])
       try at.host.directory.folder("files/folder")
       try FileManager.default.createSymbolicLink(atPath: at.file("link"), withDestinationPath: at.file("late"))
-      for (name, words) in [("folder", "Is a directory: name a file"), ("link", "name the file that the link leads to")] {
+      try #require(mkfifo(at.file("pipe"), 0o600) == 0)
+      try at.host.directory.file("files/large", String(repeating: "a", count: 2_000_000))
+      try at.host.directory.file("files/lines", "one\ntwo\n")
+      let never = [
+        ("folder", "Is a directory: name a file"), ("link", "name the file that the link leads to"),
+        ("pipe", "pipe cannot be read: Not an ordinary file: name a file"),
+        ("late/token", "late/token cannot be read: Not a directory: name"),
+        ("large", "large cannot be read: File too large: it has more than 320 KiB"),
+        ("lines", "lines has 2 lines where a token is one line"),
+      ]
+      for (name, words) in never {
         let id = try await submit(name)
         let failed = try await at.host.request(id, is: "failed")
         #expect(failed["last_message"]?.string?.contains(words) == true, "\(failed)")

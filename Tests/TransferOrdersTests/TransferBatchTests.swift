@@ -41,6 +41,16 @@ import TransferOrders
       (#"{"url": "http://a", "to": "/b", "at_once": 0}"#, "at_once: is 0, must be 1 to 1000"),
       (#"{"items": []}"#, "items: must have 1 to 10000"),
       (#"{"items": [{"url": "http://a", "to": "/b"}, {"url": "http://c", "to": "/b"}]}"#, "items: two downloads have the same target"),
+      (
+        #"{"items": [{"url": "http://a", "to": "/b/c"}, {"url": "http://c", "to": "//b///c"}]}"#,
+        "items: two downloads have the same target"
+      ),
+      (
+        #"{"url": "http://a", "to": "/b", "headers": {"AUTHORIZATION": "c"}, "bearer_token_file": "/t"}"#,
+        "headers.AUTHORIZATION: conflicts with bearer_token_file"
+      ),
+      (#"{"url": "http://a/ü", "to": "/b"}"#, "url: has characters outside of ASCII: percent-encode them"),
+      (#"{"url": "http://a", "to": "/\#(String(repeating: "ü", count: 128))/b"}"#, "to: has a name of 256 bytes in it"),
       (#"{"items": [{"url": "http://a", "to": "/b"}, 1]}"#, "items[1]: must be an object"),
       (#"{"items": [{"url": "http://a", "to": "/b"}], "url": "http://a"}"#, "url: belongs into an element of items"),
       (#"{"url": "http://a", "too": "/b"}"#, "unknown key \"too\""),

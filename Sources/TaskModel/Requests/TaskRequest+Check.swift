@@ -35,9 +35,22 @@ extension TaskRequest {
     for (index, tag) in tags.enumerated() {
       try RequestField.tags.check(key: tag, part: "[\(index)]")
       guard !tag.hasPrefix(Self.ownerTag) || tag == owner.map({ Self.ownerTag + $0.rawValue }) else {
-        throw RequestField.tags.refusal("tags that begin with \(Self.ownerTag) are reserved for the host: use another", part: "[\(index)]")
+        throw Self.reserved(Self.ownerTag, index)
       }
     }
+  }
+
+  /// Throws unless the host itself, or nobody, says with a tag whose end the request tells of.
+  ///
+  /// - Parameter held: Tags that the request has already.
+  public func checkEndedTag(held: [String] = []) throws(RequestRefusal) {
+    for (index, tag) in tags.enumerated() where tag.hasPrefix(Self.endedTag) && !held.contains(tag) {
+      throw Self.reserved(Self.endedTag, index)
+    }
+  }
+
+  private static func reserved(_ prefix: String, _ index: Int) -> RequestRefusal {
+    RequestField.tags.refusal("tags that begin with \(prefix) are reserved for the host: use another", part: "[\(index)]")
   }
 
   private func checkGates() throws(RequestRefusal) {

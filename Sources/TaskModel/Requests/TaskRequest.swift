@@ -87,6 +87,10 @@ public struct TaskRequest: Sendable, Hashable {
   /// The beginning of the tag that marks a plugin's transfer, before its ``owner``. The host alone gives it.
   public static let ownerTag = "plugin:"
 
+  /// The beginning of the tag of a request that tells of another one's end, before that one's id: see ``CompletionRule``. The host alone
+  /// gives it.
+  public static let endedTag = "transfer:"
+
   /// The prefix of the unique key of a request that comes from `schedule` in the configuration.
   public static let scheduleKeyPrefix = "config:"
 

@@ -6,7 +6,11 @@ extension SchedulerCore {
   private static let laneLimit = 4096
 
   /// Validates and completes a request before anything is written. The notes say what was changed.
-  func check(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime) throws(RequestRefusal) {
+  ///
+  /// - Parameter held: The tags of the live request that it changes.
+  func check(
+    _ request: inout TaskRequest, by submitter: Submitter, held: [String] = [], notes: inout [String], now: WallTime
+  ) throws(RequestRefusal) {
     guard !isDraining || submitter == .completion else {
       throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back")
     }
@@ -17,6 +21,7 @@ extension SchedulerCore {
     }
     try settleDelay(of: &request, now: now)
     try request.check()
+    if submitter != .completion { try request.checkEndedTag(held: held) }
     if let completions, completions.identifier == request.identifier, let refusal = completions.refusal(request.payload, request.owner) {
       throw refusal
     }

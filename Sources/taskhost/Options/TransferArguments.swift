@@ -1,8 +1,7 @@
 import ArgumentParser
 import Glibc
+import RecordJSON
 import StrictText
-import TaskModel
-import TransferOrders
 
 /// What `transfers submit` is given, judged before a host is asked.
 enum TransferArguments {
@@ -28,26 +27,19 @@ enum TransferArguments {
 
   /// Throws what is wrong with a payload made of options, by their names.
   static func check(_ payload: [UInt8]) throws {
-    let problems = problems(with: payload)
+    let problems = TransferCheck.problems(with: payload)
     guard !problems.isEmpty else { return }
     throw ValidationError(problems.map(option).joined(separator: "; ") + ".")
   }
 
   /// Throws what is wrong with the content of a file, by its lines.
   static func check(list: [UInt8], named name: String) throws {
-    let problems = problems(with: list)
+    let problems = TransferCheck.problems(with: list)
     guard !problems.isEmpty else { return }
     // What is no JSON names its line itself.
     let root = try? JSONReader.read(list)
     let places = problems.map { problem in root.map { "line \(line(of: problem, in: $0, list)): \(problem)" } ?? problem }
     throw CommandFailure(.usage, "--list \(name)", places.joined(separator: "; "))
-  }
-
-  private static func problems(with payload: [UInt8]) -> [String] {
-    do {
-      if let notify = try TransferBatch(payload: payload).notify { _ = try TaskIdentifier(notify) }
-      return []
-    } catch let error as SettingsProblems { return error.problems } catch { return ["notify: \(error)"] }
   }
 
   /// A problem with a member, as one with the option that has it.
