@@ -57,7 +57,7 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "CPluginTemplates", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust",
-        "RecordJSON", "StrictText", "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
+        "RecordJSON", "StrictText", "TaskFilters", "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.

@@ -7,6 +7,15 @@ public struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What was seen there and what to write instead.
   public let message: String
 
+  /// The maximum length of a filter in bytes.
+  public static let longest = 4096
+
+  /// Refuses a filter that is too long. A client does so before it sends one in a URL, for which there is no room then.
+  public static func checkLength(of text: String) throws(FilterError) {
+    guard text.utf8.count > longest else { return }
+    throw FilterError(position: 1, message: "the filter has \(text.utf8.count) bytes, more than \(longest): write a shorter one")
+  }
+
   /// The position and the message in one sentence.
   public var description: String { "at character \(position): \(message)" }
 

@@ -11,8 +11,6 @@ import StrictText
 /// ```
 /// A word ends at a blank, a comma or a quote; one before the colon also at a dot or a colon.
 struct FilterScanner {
-  /// The maximum length of a filter in bytes.
-  static let longest = 4096
   /// The maximum number of terms.
   static let terms = 32
   /// The maximum number of values of one term, and of parts of one path.
@@ -23,9 +21,7 @@ struct FilterScanner {
 
   /// The terms of `text`, in its order.
   static func terms(of text: String) throws(FilterError) -> [FilterTerm] {
-    guard text.utf8.count <= longest else {
-      throw FilterError(position: 1, message: "the filter has \(text.utf8.count) bytes, more than \(longest): write a shorter one")
-    }
+    try FilterError.checkLength(of: text)
     var scanner = FilterScanner(scalars: Array(text.unicodeScalars))
     var terms: [FilterTerm] = []
     scanner.skipBlanks()
@@ -124,6 +120,8 @@ struct FilterScanner {
         }
         text.append(escaped)
         index += 1
+      // Keys and tags may have tabs.
+      case "\t": text.append(scalar)
       default:
         index -= 1
         try check(scalar)

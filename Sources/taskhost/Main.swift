@@ -15,6 +15,10 @@ enum Main {
     // A case of `plugins check`: the process belongs to the plugin, and its main thread serves the plugin's main queue.
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == CaseProcess.argument { CaseProcess.main() }
+    if let problem = ArgumentEncoding.problem {
+      Terminal.note("taskhost: \(problem)")
+      exit(ExitStatus.usage.rawValue)
+    }
     if arguments.first == "run" {
       HostSignals.prepare()
       // Check this before anything starts: if they cannot start a thread, the host's libraries end the process or wait forever.

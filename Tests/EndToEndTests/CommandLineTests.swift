@@ -94,7 +94,7 @@ struct CommandLineTests {
         (["submit", "not an identifier"], ["identifier"]),
         (["submit", "test.script", "--requires", "networc"], ["networc", "network"]),
         (["submit", "test.script", "--priority", "11"], ["priority", "11"]),
-        (["submit", "test.script", "--on-conflict", "replace"], ["unique_key"]),
+        (["submit", "test.script", "--on-conflict", "replace"], ["--key"]),
         (["tasks", "show", nothing], [nothing]),
         (["tasks", "show", "nonsense"], ["nonsense"]),
         (["tasks", "why", nothing], [nothing]),

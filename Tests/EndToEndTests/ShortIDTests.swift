@@ -19,9 +19,17 @@ struct ShortIDTests {
       #expect(try await host.cli("tasks", "cancel", String(first.prefix(common.count + 1))).output == "\(first) cancelled\n")
       for pattern in ["*", "test.*", "other,test.script", ""] {
         let refused = try await host.cli("tasks", "cancel", pattern + "/a \"b\"/c")
-        #expect(refused.status == 6 && refused.errors.contains("no identifier"), "a pattern is no identifier: \(refused)")
+        #expect(refused.status == 6 && refused.errors.contains("is not an identifier"), "a pattern is no identifier: \(refused)")
       }
       #expect(try await host.cli("tasks", "snooze", "test.script/a \"b\"/c", "--for", "2h").output.hasPrefix(second))
+      let tab = try await host.submit("result 0", ["--after", "1h", "--key", "a\t:b"])
+      #expect(try await host.json("tasks", "show", "test.script/a\t:b")["id"]?.string == tab)
+      for named in ["test.script/a\t:b", "test.script/a\t:b:ignore", String(tab.dropLast(1))] {
+        let follower = try await host.submit("result 0", ["--follows", named])
+        #expect(try await host.json("tasks", "show", follower)["blocked_by"]?.string == tab)
+      }
+      let other = try await host.cli("transfers", "pause", "test.script/a\t:b")
+      #expect(other.status == 6 && other.errors.contains("request \(tab) is of test.script, not a transfer"), "\(other)")
     }
   }
 

@@ -12,10 +12,12 @@ struct QueryParameters {
 
   private var items: [(name: String, value: String)] = []
 
-  /// Reads `a=b&c=d`; only names in `known` may occur.
+  /// Reads `a=b&c=d`; only names in `known` may occur. As in forms, `+` is a blank, and `%2B` a plus.
   init(_ query: String?, known: [String]) throws(RequestRefusal) {
     for part in (query ?? "").split(separator: "&") {
-      let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { half in
+        Substring(half.map { $0 == "+" ? " " : String($0) }.joined())
+      }
       let name = try Self.decode(halves[0])
       guard known.contains(name) else {
         let hint = known.isEmpty ? "; this route takes none" : NearestName.hint(for: name, among: known)
@@ -56,7 +58,8 @@ struct QueryParameters {
   /// A moment in RFC 3339.
   func moment(_ name: String) throws(RequestRefusal) -> WallTime? {
     guard let text = try one(name) else { return nil }
-    guard let time = RFC3339.parse(text) else {
+    // The plus of an offset, where somebody has left it as it is.
+    guard let time = RFC3339.parse(text) ?? RFC3339.parse(text.split(separator: " ").joined(separator: "+")) else {
       throw RequestRefusal(
         .invalid, "\(name): \"\(text.escapingControlCharacters)\" is no moment: send one like 2026-11-21T08:00:00Z", field: name)
     }

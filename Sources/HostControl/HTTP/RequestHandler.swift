@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import TaskFilters
 import TaskModel
 
 /// Reads a connection's requests one after the other, has each answered, and writes the response.
@@ -209,7 +210,10 @@ final class RequestHandler: ChannelInboundHandler {
     case .waiting where error is HTTPParserError, .receiving where error is HTTPParserError:
       guard !isEnding, context.channel.isActive else { return context.close(promise: nil) }
       close(
-        refusing: RequestRefusal(.invalid, "this is not a request of HTTP/1.1, or its head has more than \(HTTPServer.headBytes) bytes"))
+        refusing: RequestRefusal(
+          .invalid,
+          "this is not a request of HTTP/1.1, or its head has more than \(HTTPServer.headBytes) bytes: a filter in an address has at most "
+            + "\(FilterError.longest)"))
     case .waiting, .receiving, .dropping, .answering, .streaming, .closing: context.close(promise: nil)
     }
   }

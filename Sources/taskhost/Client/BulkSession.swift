@@ -17,7 +17,7 @@ struct BulkSession {
   ///
   /// - Throws: `ExitCode` 6 if one was refused, 4 if the answer to the question is not yes.
   func run() async throws {
-    let client = host.client()
+    let client = host.client(delay == nil ? .submit : TasksSnoozeCommand.names)
     if options.dryRun { return try await count(client) { print($0, Self.words(action).matching) } }
     if !options.yes { try await ask(client) }
     var (done, refused) = (0, 0)

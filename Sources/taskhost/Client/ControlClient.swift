@@ -14,6 +14,8 @@ struct ControlClient: Sendable {
 
   /// The socket's path. Each call makes its own connection.
   let socket: String
+  /// How refusals name what the command gave.
+  var names = OptionNames.submit
 
   func get(_ path: String) async throws -> Answer { try await send("GET", path) }
 
@@ -119,7 +121,7 @@ struct ControlClient: Sendable {
       return CommandFailure(
         .refused, socket, "the host answered with HTTP status \(status)", remedy: "check that the socket belongs to a host of this version")
     }
-    return CommandFailure(.refused, nil, answer.error.message)
+    return CommandFailure(.refused, nil, names.sentence(answer.error.message, about: answer.error.field))
   }
 
   /// Says what is wrong with the socket; mentions `error` only if the socket looks fine.

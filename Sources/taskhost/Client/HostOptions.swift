@@ -15,9 +15,11 @@ struct HostOptions: ParsableArguments {
   var config: String?
 
   /// A client for that host, not yet connected.
-  func client() -> ControlClient {
+  ///
+  /// - Parameter names: How refusals name what the command gave.
+  func client(_ names: OptionNames = .submit) -> ControlClient {
     let environment = getenv("TASKHOST_SOCKET").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    return ControlClient(socket: socket ?? environment ?? socketFromConfiguration(config) ?? "state/control.sock")
+    return ControlClient(socket: socket ?? environment ?? socketFromConfiguration(config) ?? "state/control.sock", names: names)
   }
 
   /// Asks the host and prints its answer: unchanged with `--json`, otherwise with `show`.

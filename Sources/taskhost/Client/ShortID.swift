@@ -12,7 +12,7 @@ enum ShortID {
       // A filter takes patterns here; a person means one identifier.
       guard (try? TaskIdentifier(String(text[..<slash]))) != nil else {
         throw CommandFailure(
-          .refused, text, "what stands before the first / is no identifier", remedy: "write an id, its beginning, or IDENTIFIER/KEY")
+          .refused, text, "what stands before the first / is not an identifier", remedy: "write an id, its beginning, or IDENTIFIER/KEY")
       }
       let quoted = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
       let filter = "identifier:\(text[..<slash]) key:\"\(quoted)\""
@@ -32,8 +32,11 @@ enum ShortID {
   private static func id<Page: ListingPage>(
     _ text: String, _ page: Page.Type, _ path: String, _ kind: String, _ client: ControlClient
   ) async throws -> String {
-    // The host says what is wrong with an id that cannot be one.
-    guard text.utf8.count < 36, RecordIDPrefix(text) != nil else { return text }
+    if RequestID(text) != nil { return text }
+    guard RecordIDPrefix(text) != nil else {
+      throw CommandFailure(
+        .refused, text, "no id of a \(kind) begins so", remedy: "ids look like 01976c1e-0000-7000-8000-000000000000")
+    }
     let found = try await ids(page, path, "id:\(text)", limit: shown + 1, client)
     guard let only = found.first else { throw CommandFailure(.refused, text, "no \(kind) has an id that begins so") }
     guard found.count > 1 else { return only }

@@ -42,8 +42,10 @@ struct SubmitCommand: AsyncParsableCommand {
   var wait = false
   @OptionGroup var host: HostOptions
 
-  func run() async throws {
-    try await Submitting.submit(try body(), wait: wait, waitingFor: events.sentence ?? needs.sentence, host)
+  mutating func run() async throws {
+    let waited = events.sentence ?? needs.sentence
+    try await needs.findPredecessors(host.client())
+    try await Submitting.submit(try body(), wait: wait, waitingFor: waited, host)
   }
 
   /// The body of `POST /v1/requests`.

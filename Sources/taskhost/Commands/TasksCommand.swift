@@ -113,14 +113,18 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     guard (id == nil) != (bulk.filter == nil) else { throw ValidationError("Name the request: an id, or --filter.") }
   }
 
+  /// The body says for how long as that of a submission does, where the option has another name.
+  static let names = OptionNames([RequestField.delay.rawValue: "for"])
+
   func run() async throws {
     let delay = try TimeArgument.duration(length, "--for")
     if let filter = bulk.filter {
       return try await BulkSession(action: .snooze, filter: filter, delay: delay, options: bulk, host: host).run()
     }
     guard let text = id else { return }
-    let id = try await ShortID.request(text, host.client())
-    let answer = try await host.client().post(
+    let client = host.client(Self.names)
+    let id = try await ShortID.request(text, client)
+    let answer = try await client.post(
       "/v1/requests/\(ControlClient.escape(id))/snooze", JSONWriter.object { $0.member(RequestField.delay, delay) })
     let request: RequestAnswer = try answer.read()
     Terminal.notes(request.notes ?? [])

@@ -45,9 +45,12 @@ struct TransfersShowCommand: AsyncParsableCommand {
         taskhost transfers show "$(taskhost transfers submit https://example.org/a --to a)"
       """)
 
-  @Argument(help: "The transfer's id.")
+  @Argument(help: "The transfer's id, its beginning, or IDENTIFIER/KEY.")
   var id: String
   @OptionGroup var host: HostOptions
 
-  func run() async throws { try await host.ask(TransfersCommand.path(id)) { FieldList($0).print() } }
+  func run() async throws {
+    let id = try await ShortID.request(id, host.client())
+    try await host.ask(TransfersCommand.path(id)) { FieldList($0).print() }
+  }
 }

@@ -16,7 +16,7 @@ struct TransfersPauseCommand: AsyncParsableCommand {
         taskhost transfers pause "$(taskhost transfers submit https://example.org/b --to b --after 1h)" --why 'the line is slow today'
       """)
 
-  @Argument(help: "The transfers' ids.")
+  @Argument(help: "The transfers' ids, their beginnings, or IDENTIFIER/KEY.")
   var ids: [String]
   @Option(name: .customLong("why"), help: ArgumentHelp("The reason that tasks why shows.", valueName: "text"))
   var reason: String?
@@ -31,8 +31,9 @@ struct TransfersPauseCommand: AsyncParsableCommand {
   static func send(
     _ ids: [String], _ action: String, _ body: [UInt8], _ host: HostOptions, _ word: (RequestAnswer) -> String
   ) async throws {
-    let client = host.client()
-    try await FailedRequests.each(ids) { id in
+    let client = host.client(OptionNames(["why": "why"]))
+    try await FailedRequests.each(ids) { text in
+      let id = try await ShortID.request(text, client)
       let answer = try await client.post(TransfersCommand.path(id, action), body)
       let request: RequestAnswer = try answer.read()
       Terminal.print(host.json ? answer.bytes : Array("\(id) \(word(request))".utf8))
@@ -52,7 +53,7 @@ struct TransfersResumeCommand: AsyncParsableCommand {
         taskhost transfers resume "$(taskhost transfers submit https://example.org/a --to a --after 1h)"
       """)
 
-  @Argument(help: "The transfers' ids.")
+  @Argument(help: "The transfers' ids, their beginnings, or IDENTIFIER/KEY.")
   var ids: [String]
   @OptionGroup var host: HostOptions
 
@@ -68,7 +69,7 @@ struct TransfersCancelCommand: AsyncParsableCommand {
         taskhost transfers cancel "$(taskhost transfers submit https://example.org/a --to a --after 1h)"
       """)
 
-  @Argument(help: "The transfers' ids.")
+  @Argument(help: "The transfers' ids, their beginnings, or IDENTIFIER/KEY.")
   var ids: [String]
   @OptionGroup var host: HostOptions
 

@@ -57,8 +57,11 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
     guard (to == nil) != (from == nil) else { throw ValidationError("Name one file: --to for a download, --from for an upload.") }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
     let payload = try payload()
+    let waited = needs.sentence
+    try await needs.findPredecessors(host.client())
+    let needs = needs
     let body = try JSONWriter.object { writer in
       writer.name(RequestField.payload.rawValue)
       writer.raw(payload)
@@ -67,7 +70,7 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
       writer.member(RequestField.priority, priority)
       if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
     }
-    try await Submitting.submit(body, to: TransfersCommand.path(), wait: wait, waitingFor: needs.sentence, host)
+    try await Submitting.submit(body, to: TransfersCommand.path(), wait: wait, waitingFor: waited, host)
   }
 
   /// The plugin's payload, checked; paths are made absolute.

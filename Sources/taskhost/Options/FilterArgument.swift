@@ -1,4 +1,6 @@
 import ArgumentParser
+import TaskFilters
+import TaskModel
 
 /// The terms of a filter, as arguments of a command: the shell splits them at blanks.
 struct FilterArgument: ParsableArguments {
@@ -14,6 +16,7 @@ struct FilterArgument: ParsableArguments {
     if let option = options.first(where: { $0.1 != nil }) {
       throw ValidationError("--\(option.0) does not go with a filter: say it in the filter, such as \(option.0):\(option.1 ?? "").")
     }
+    do { try FilterError.checkLength(of: text) } catch { throw CommandFailure(.refused, nil, error.refusal().message) }
     return [("filter", text)]
   }
 

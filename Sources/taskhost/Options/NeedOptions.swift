@@ -17,7 +17,9 @@ struct NeedOptions: ParsableArguments {
   var window: String?
   @Option(
     name: .field(.after),
-    help: ArgumentHelp("Run after this request has succeeded; with ID:ignore, after it has ended. May be repeated.", valueName: "id"))
+    help: ArgumentHelp(
+      "Run after this request (its id, the beginning of it, or IDENTIFIER/KEY) has succeeded; with ID:ignore, after it has ended. May be "
+        + "repeated.", valueName: "id"))
   var predecessors: [String] = []
   @Option(name: .field(.concurrencyKey), help: ArgumentHelp("Runs with the same key share a limit.", valueName: "key"))
   var concurrencyKey: String?
@@ -32,6 +34,14 @@ struct NeedOptions: ParsableArguments {
     case 0: nil
     case 1: "the request \(Self.edge(predecessors[0]).request)"
     default: "\(predecessors.count) requests"
+    }
+  }
+
+  /// Finds the requests that are meant by a beginning of their ids, or by `IDENTIFIER/KEY`.
+  mutating func findPredecessors(_ client: ControlClient) async throws {
+    for (index, text) in predecessors.enumerated() {
+      let edge = Self.edge(text)
+      predecessors[index] = try await ShortID.request(edge.request, client) + (edge.onFailure.map { ":\($0)" } ?? "")
     }
   }
 
@@ -57,9 +67,10 @@ struct NeedOptions: ParsableArguments {
     }
   }
 
-  /// `ID`, `ID:ignore`
+  /// `ID`, `ID:ignore`. A key may have colons: behind one, only a policy stands after the last.
   private static func edge(_ text: String) -> (request: String, onFailure: String?) {
-    guard let colon = text.firstIndex(of: ":") else { return (text, nil) }
+    guard let colon = text.contains("/") ? text.lastIndex(of: ":") : text.firstIndex(of: ":") else { return (text, nil) }
+    if text.contains("/"), Dependency.FailurePolicy(rawValue: String(text[text.index(after: colon)...])) == nil { return (text, nil) }
     return (String(text[..<colon]), String(text[text.index(after: colon)...]))
   }
 

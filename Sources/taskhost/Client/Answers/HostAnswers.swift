@@ -134,6 +134,8 @@ struct ForecastAnswer: Decodable {
 struct ErrorAnswer: Decodable {
   struct Reason: Decodable {
     let message: String
+    /// The member of the body, or the parameter, that it is about.
+    let field: String?
   }
 
   let error: Reason
