@@ -5,6 +5,7 @@
 # make soak     runs a host for half an hour under load and through trouble, as root; every request must end once and right
 # make token-servers   refreshes tokens of real authorization servers, which it installs from the Python Package Index
 # make monitoring   checks metrics, alert rules and the Grafana dashboard with a real Prometheus
+# make api-check   checks /openapi.json against the running host with schemathesis, which it installs from the Python Package Index
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
@@ -13,7 +14,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring api-check states docs lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
 PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
@@ -118,6 +119,16 @@ token-servers: deps
 	swift build --build-tests
 	TASKHOST_TOKEN_SERVERS=$(CURDIR)/$(TOKEN_SERVERS)/bin/python swift test --skip-build --filter TokenRefreshTests.RealServerTests
 
+# openapi-spec-validator and schemathesis, in an environment of their own.
+API_CHECK := .build-api-check
+api-check: deps
+	[ -x $(API_CHECK)/bin/pip ] || python3 -m venv $(API_CHECK) || { echo "make: install the package python3-venv"; exit 1; }
+	$(API_CHECK)/bin/pip install --quiet --disable-pip-version-check -r Tests/ApiCheck/requirements.txt
+	swift build --product taskhost
+	swift build --product taskhost-worker
+	cc -shared -fPIC -O2 -I SDK/CTaskHost/include -o $(API_CHECK)/hello-c.so Plugins/Samples/hello-c/hello.c
+	$(API_CHECK)/bin/python Tests/ApiCheck/check.py .build/debug/taskhost $(API_CHECK)/hello-c.so
+
 # Writes the table of transitions into Documentation/states.md; a test compares it.
 states: deps
 	TASKHOST_WRITE_STATES=1 swift test --filter SchedulerProofTests.StatesTests
@@ -164,7 +175,7 @@ bench: build
 	Benchmarks/run
 
 clean:
-	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS)
+	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(API_CHECK)
 
 clean-state:
 	rm -rf $(STATE) $(STATE)-demo

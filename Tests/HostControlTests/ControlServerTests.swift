@@ -129,7 +129,7 @@ import Testing
     ("POST", "/v1/plugins/a/release", nil, 404, "not_found", "identifier"),
     ("POST", "/v1/plugins/a%20b/release", nil, 404, "not_found", "identifier"),
     ("GET", "/v1/plugins/a/release", nil, 405, "method_not_allowed", nil),
-    ("GET", "/openapi.json", nil, 501, "unsupported", nil),
+    ("POST", "/openapi.json", nil, 405, "method_not_allowed", nil),
     ("GET", "/", nil, 501, "unsupported", nil),
   ]
 

@@ -26,10 +26,13 @@ struct HTTPTestClient: Sendable {
   /// An answer while it comes. Its connection ends when nobody reads it any more.
   typealias Parts = AsyncThrowingStream<(head: TransferHead, text: String), any Error>
 
+  /// What URLs begin with; the socket is what counts.
+  static let origin = "http://localhost"
+
   let socket: String
 
   func request(_ method: String, _ path: String) -> TransferRequest {
-    var request = TransferRequest(url: "http://localhost" + path)
+    var request = TransferRequest(url: Self.origin + path)
     request.method = method
     request.socketPath = socket
     request.timeout = .seconds(30)
@@ -48,7 +51,9 @@ struct HTTPTestClient: Sendable {
 
   func answer(to request: TransferRequest) async throws -> Answer {
     let answer = try await Transfer(request).onThread { transfer throws(TransferFailure) in try transfer.answer(mostBytes: 1 << 28) }
-    return Answer(head: answer.head, bytes: answer.body, node: try JSONReader.read(answer.body))
+    let node = try JSONReader.read(answer.body)
+    SchemaCheck.check(node, status: answer.head.status, of: request)
+    return Answer(head: answer.head, bytes: answer.body, node: node)
   }
 
   /// The answer of `GET /v1/stream`.

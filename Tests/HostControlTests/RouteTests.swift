@@ -1,3 +1,5 @@
+import NIOHTTP1
+import StrictText
 import TaskModel
 import Testing
 
@@ -23,7 +25,10 @@ import Testing
       ("GET", "/openapi.json"),
     ])
   func found(_ method: String, _ path: String) throws {
-    _ = try Route.find(method: method, path: path)
+    guard case .route = try RouteTable.control.find(HTTPMethod(rawValue: method), path) else {
+      Issue.record("\(method) \(path) is not answered")
+      return
+    }
   }
 
   @Test(
@@ -32,12 +37,57 @@ import Testing
       "/v1", "/v2/requests", "/v1/requests/", "/v1/requests/x", "/v1/requests/\(id)/x", "/v1/runs/\(id)/logs/x", "/x", "//", "/v1//",
     ])
   func unknown(_ path: String) {
-    let refusal = #expect(throws: RequestRefusal.self) { try Route.find(method: "GET", path: path) }
+    let refusal = #expect(throws: RequestRefusal.self) { try RouteTable.control.find(.GET, path) }
     #expect(refusal?.code == .notFound)
   }
 
   @Test("a wrong method leads to the right ones")
   func wrongMethod() throws {
-    #expect(try Route.find(method: "PUT", path: "/v1/requests") == .otherMethods(["GET", "POST", "DELETE"]))
+    guard case .otherMethods(let methods) = try RouteTable.control.find(.PUT, "/v1/requests") else {
+      Issue.record("PUT is answered")
+      return
+    }
+    #expect(methods == [.GET, .POST, .DELETE])
+  }
+
+  @Test("a path that is written out goes before one with an argument, and arguments are decoded") func order() throws {
+    guard case .route(let all, _) = try RouteTable.control.find(.POST, "/v1/requests/retry"),
+      case .route(let event, _) = try RouteTable.control.find(.POST, "/v1/events/a%2Fb")
+    else {
+      Issue.record("not found")
+      return
+    }
+    #expect(all.name == "retryRequests")
+    #expect(event.name == "raiseEvent")
+    #expect(throws: RequestRefusal.self) { try RouteTable.control.find(.POST, "/v1/events/%00") }
+    #expect(throws: RequestRefusal.self) { try RouteTable.control.find(.POST, "/v1/events/%4") }
+  }
+
+  @Test("the description names each route once, with its parameters and the role it needs") func described() throws {
+    let document = try JSONReader.read(OpenAPIDocument.describing(RouteTable.control.routes))
+    #expect(document["openapi"]?.string == "3.1.0")
+    let routes = RouteTable.control.routes
+    #expect(Set(routes.map(\.name)).count == routes.count)
+    for route in routes where route.isDescribed {
+      let operation = try #require(document["paths"]?[route.path]?[route.method.rawValue.lowercased()], "\(route.path)")
+      #expect(operation["operationId"]?.string == route.name)
+      let roles = operation["security"]?.array?.first?["token"]?.array?.compactMap(\.string) ?? []
+      #expect(roles == (route.role.map { [$0.rawValue] } ?? []))
+      let names = operation["parameters"]?.array?.compactMap { $0["name"]?.string } ?? []
+      #expect(Set(names).isSuperset(of: route.query.map(\.name)))
+      #expect((operation["requestBody"] != nil) == (route.body != nil))
+    }
+    #expect(document["paths"]?["/"] == nil)
+  }
+
+  @Test("whoever only reads changes nothing") func roles() {
+    for route in RouteTable.control.routes where route.role == .read || route.role == nil { #expect(!route.isChange, "\(route.name)") }
+  }
+
+  @Test("the description of a submission has all fields of a request") func fields() throws {
+    let document = try JSONReader.read(OpenAPIDocument.describing(RouteTable.control.routes))
+    let schema = try #require(document["components"]?["schemas"]?[NamedSchema.newRequest.rawValue])
+    for field in RequestField.allCases { #expect(schema["properties"]?[field.rawValue] != nil, "\(field.rawValue)") }
+    #expect(schema["required"]?.array?.compactMap(\.string) == ["identifier"])
   }
 }

@@ -1,5 +1,4 @@
 import Synchronization
-import TaskModel
 
 /// The bytes of bodies in memory, over all connections, so that many large submissions cannot exhaust the host.
 final class BodyBudget: Sendable {
@@ -21,17 +20,4 @@ final class BodyBudget: Sendable {
   }
 
   func giveBack(_ count: Int) { if count > 0 { free.withLock { $0 += count } } }
-}
-
-extension Route {
-  /// How many bytes of a request's body are read; 0 for routes that take none.
-  var bodyLimit: Int {
-    switch self {
-    case .submit, .submitTransfer: BodyBudget.submissionBytes
-    case .notify: SchedulingReader.eventBytes
-    case .snooze, .overrideConditions, .simulateLaunch, .simulateExpiration, .beginAssertion, .pauseTransfer, .pause, .bulk:
-      BodyBudget.otherBytes
-    default: 0
-    }
-  }
 }

@@ -10,9 +10,9 @@ struct ControlRequest: Sendable {
   let query: String?
   let headers: HTTPHeaders
   /// What the method and the path ask for.
-  let route: Result<Route, RequestRefusal>
+  let route: Result<RouteTable.Match, RequestRefusal>
   var body: [UInt8] = []
-  /// The user of a client that asks for an assertion or a pause, or ends one; nil for other requests, and if unknown.
+  /// The user of a client that asks for a change; nil for other requests, and if unknown.
   var peer: Peer?
 
   init(_ head: HTTPRequestHead) {
@@ -22,12 +22,12 @@ struct ControlRequest: Sendable {
     query = target.count == 2 ? String(target[1]) : nil
     method = head.method
     headers = head.headers
-    route = Result { [method] () throws(RequestRefusal) in try Route.find(method: method.rawValue, path: path) }
+    route = Result { [method] () throws(RequestRefusal) in try RouteTable.control.find(method, path) }
   }
 
   /// How many bytes of its body are read; 0 if its route takes no body, and whatever comes is dropped.
   var bodyLimit: Int {
-    guard case .success(let route) = route else { return 0 }
+    guard case .success(.route(let route, _)) = route else { return 0 }
     return route.bodyLimit
   }
 

@@ -19,8 +19,8 @@ extension ControlResponder {
   }
 
   /// `DELETE /v1/pauses?filter=F` ends the pauses with that filter, `?all=true` all of them.
-  func resume(_ request: ControlRequest) async throws -> ControlResponse {
-    let parameters = try QueryParameters(request.query, known: ["filter", "all"])
+  func resume(_ call: RouteCall) async throws -> ControlResponse {
+    let (parameters, request) = (call.query, call.request)
     switch (try parameters.one("filter"), try parameters.flag("all")) {
     case (nil, true): return try await end(.all, request)
     case (let filter?, false): return try await end(.filter(filter), request)

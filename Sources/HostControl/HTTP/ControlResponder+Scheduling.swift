@@ -8,13 +8,12 @@ import TaskModel
 /// Conditions, events, assertions, the forecast, and operations on many requests.
 extension ControlResponder {
   /// Hours and runs of a forecast by default.
-  private static let forecastPresets = (hours: 24, limit: 1000)
+  static let forecastPresets = (hours: 24, limit: 1000)
   /// Dead letters that one commit examines by default.
-  private static let retryPreset = 1000
+  static let retryPreset = 1000
 
   /// `DELETE /v1/requests?tag=T&identifier=I`
-  func cancelAll(_ query: String?) async throws -> ControlResponse {
-    let parameters = try QueryParameters(query, known: ["tag", "identifier"])
+  func cancelAll(_ parameters: QueryParameters) async throws -> ControlResponse {
     let (tag, identifier) = (try parameters.one("tag"), try parameters.identifier())
     guard tag != nil || identifier != nil else {
       throw RequestRefusal(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
@@ -41,7 +40,7 @@ extension ControlResponder {
 
   /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID` makes the matching dead letters pending again. If the answer has
   /// `next`, there are more: send it as `after`.
-  func retryAll(_ query: String?) async throws -> ControlResponse {
+  func retryAll(_ query: QueryParameters) async throws -> ControlResponse {
     let (identifier, tag, after, limit) = try deadLetters(query)
     return one(try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("retried", result.retried.map(\.description))
@@ -54,7 +53,7 @@ extension ControlResponder {
   }
 
   /// `POST /v1/requests/discard` discards the matching dead letters, with the query and the pages of ``retryAll(_:)``.
-  func discardAll(_ query: String?) async throws -> ControlResponse {
+  func discardAll(_ query: QueryParameters) async throws -> ControlResponse {
     let (identifier, tag, after, limit) = try deadLetters(query)
     return one(try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("discarded", result.discarded.map(\.description))
@@ -62,9 +61,10 @@ extension ControlResponder {
     }
   }
 
-  private func deadLetters(_ query: String?) throws -> (identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int) {
-    let parameters = try QueryParameters(query, known: ["identifier", "tag", "limit", "after"])
-    return (
+  private func deadLetters(
+    _ parameters: QueryParameters
+  ) throws -> (identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int) {
+    (
       try parameters.identifier(), try parameters.one("tag"), try parameters.id("after", ofA: "request"),
       try parameters.limit(preset: Self.retryPreset)
     )
@@ -83,15 +83,12 @@ extension ControlResponder {
   }
 
   /// `DELETE /v1/conditions?name=…`; without a name, all of them.
-  func clearConditions(_ query: String?) async throws -> ControlResponse {
-    let parameters = try QueryParameters(query, known: ["name"])
-    return try await one(host.clearConditions(try parameters.conditions() ?? .all)) { $0.conditions($1) }
+  func clearConditions(_ parameters: QueryParameters) async throws -> ControlResponse {
+    try await one(host.clearConditions(try parameters.conditions() ?? .all)) { $0.conditions($1) }
   }
 
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
-  func notify(_ name: String, _ request: ControlRequest) async throws -> ControlResponse {
-    let event = try QueryParameters.decode(name[...])
-    if let flaw = EventTrigger.flaw(of: event) { throw RequestField.event.refusal(flaw) }
+  func notify(_ event: String, _ request: ControlRequest) async throws -> ControlResponse {
     let payload = try SchedulingReader.eventPayload(in: request.body)
     return try await one(host.notify(event, payload: payload)) { $0.receipt($1) }
   }
@@ -104,8 +101,7 @@ extension ControlResponder {
   }
 
   /// `GET /v1/forecast?hours=24&limit=1000`
-  func forecast(_ query: String?) async throws -> ControlResponse {
-    let parameters = try QueryParameters(query, known: ["hours", "limit"])
+  func forecast(_ parameters: QueryParameters) async throws -> ControlResponse {
     let hours = try parameters.hours(preset: Self.forecastPresets.hours)
     let limit = try parameters.limit(preset: Self.forecastPresets.limit)
     return try await one(host.forecast(hours: hours, limit: limit)) { $0.forecast($1) }

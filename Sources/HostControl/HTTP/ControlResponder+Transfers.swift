@@ -7,17 +7,16 @@ import TaskModel
 extension ControlResponder {
   /// Each transfer of a list is read with its payload and its last run.
   private static let listLimit = 1000
-  private static let listPreset = 20
+  static let transferPreset = 20
 
   /// `GET /v1/transfers?state=running&tag=T&limit=20&after=ID`, newest first.
-  func listTransfers(_ query: String?) async throws -> ControlResponse {
-    let parameters = try QueryParameters(query, known: ["state", "tag", "limit", "after"])
+  func listTransfers(_ parameters: QueryParameters) async throws -> ControlResponse {
     var wanted = RequestQuery()
     wanted.identifier = .transfers
     wanted.states = try parameters.states(or: Self.paused)
     wanted.tag = try parameters.one("tag")
     wanted.after = try parameters.id("after", ofA: "transfer")
-    wanted.limit = min(Self.listLimit, try parameters.limit(preset: Self.listPreset))
+    wanted.limit = min(Self.listLimit, try parameters.limit(preset: Self.transferPreset))
     let found = try await parameters.all("state").contains(Self.paused) ? withPaused(wanted) : host.requests(wanted)
     var transfers: [TransferState] = []
     for record in found {
@@ -32,6 +31,9 @@ extension ControlResponder {
 
   /// What `state` says of live transfers that somebody holds back, besides their own states.
   private static let paused = "paused"
+  /// `state` of a list of transfers.
+  static let transferState = QueryParameter(
+    "state", "Only those in one of these states, or paused.", .array(.choice([.named(.requestState), .names([paused])])))
 
   /// Those in one of the states, if any is wanted, or paused. There are at most `max_pending` live ones to look at.
   private func withPaused(_ wanted: RequestQuery) async throws -> [RequestRecord] {

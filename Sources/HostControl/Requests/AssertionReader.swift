@@ -9,6 +9,20 @@ enum AssertionReader {
     case process = "process_id"
   }
 
+  /// What ``read(_:)`` takes.
+  static let schema = JSONSchema.members(
+    Field.allCases.flatMap { field -> [MemberSchema] in
+      switch field {
+      case .name: .must(field.rawValue, .text(1...Limits.assertionNameBytes))
+      case .reason: .may(field.rawValue, .text(1...Limits.assertionReasonBytes))
+      case .length:
+        .may(
+          field.rawValue,
+          .integer(Limits.assertionLengths.lowerBound.wholeMilliseconds...Limits.assertionLengths.upperBound.wholeMilliseconds))
+      case .process: .may(field.rawValue, .integer(1...Int64.max))
+      }
+    })
+
   /// `{"name": "backup", "reason": "uploading", "for_ms": 60000, "process_id": 4242}`; only the name is required.
   static func read(_ bytes: [UInt8]) throws(RequestRefusal) -> AssertionRequest {
     let node = try SubmissionReader.parse(bytes)

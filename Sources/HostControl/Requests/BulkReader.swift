@@ -13,6 +13,19 @@ enum BulkReader {
   /// Requests in one part by default.
   private static let preset: Int64 = 1000
 
+  /// What ``read(_:now:)`` takes.
+  static let schema = JSONSchema.members(
+    Field.allCases.flatMap { field -> [MemberSchema] in
+      switch field {
+      case .filter: .must(field.rawValue, .string)
+      case .action: .must(field.rawValue, .names(of: BulkAction.self))
+      case .after: .may(field.rawValue, .id)
+      case .limit: .may(field.rawValue, .integer(1...Int64(BulkOrder.largest)))
+      case .isDry: .may(field.rawValue, .boolean)
+      case .delay: .may(field.rawValue, RequestField.delay.schema)
+      }
+    })
+
   /// `{"filter": "state:failed tag:nightly", "action": "retry", "dry_run": false, "after": …, "limit": 1000}`, for snooze also `delay_ms`.
   static func read(_ bytes: [UInt8], now: WallTime) throws(RequestRefusal) -> BulkOrder {
     let node = try SubmissionReader.parse(bytes)

@@ -9,6 +9,16 @@ enum PauseReader {
     case isDry = "dry_run"
   }
 
+  /// What ``read(_:by:user:)`` takes.
+  static let schema = JSONSchema.members(
+    Field.allCases.flatMap { field -> [MemberSchema] in
+      switch field {
+      case .filter, .why: .may(field.rawValue, .string)
+      case .until: .may(field.rawValue, .moment)
+      case .isDry: .may(field.rawValue, .boolean)
+      }
+    })
+
   /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false}`; an empty body pauses
   /// everything. What the texts say is checked by the host.
   ///

@@ -10,6 +10,17 @@ enum SchedulingReader {
     ("none", false), ("any", true), ("held", true), ("false", false), ("true", true),
   ]
 
+  /// The members of an event's body: at most one of them.
+  private static let payloads: [RequestField] = [.payload, .payloadBase64]
+  private static let why = "why"
+
+  static let delaySchema = JSONSchema.object(.must(RequestField.delay.rawValue, RequestField.delay.schema))
+  static let identifierSchema = JSONSchema.object(.must(RequestField.identifier.rawValue, RequestField.identifier.schema))
+  static let reasonSchema = JSONSchema.object(.may(why, .text(1...RequestPause.reasonBytes)))
+  static let eventSchema = JSONSchema.members(.may(payloads))
+  static let overridesSchema = JSONSchema.members(
+    .may(Conditions.named.map(\.name), .choice([.boolean, .names(truths.map(\.text))])))
+
   /// `{"delay_ms": 900000}`
   static func delay(in bytes: [UInt8]) throws(RequestRefusal) -> Duration {
     let node = try SubmissionReader.parse(bytes)
@@ -47,7 +58,7 @@ enum SchedulingReader {
     guard !bytes.isEmpty else { return nil }
     let node = try SubmissionReader.parse(bytes)
     guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "send {\"why\": …}, not \(node.kind)") }
-    if let other = members.first(where: { $0.name != "why" }) { throw SubmissionReader.unknown(other.name, among: ["why"]) }
+    if let other = members.first(where: { $0.name != why }) { throw SubmissionReader.unknown(other.name, among: [why]) }
     guard let member = members.first else { return nil }
     guard let text = member.node.string else {
       throw RequestRefusal(.invalid, "why: must be a string, this is \(member.node.kind)", field: "why")
@@ -59,7 +70,7 @@ enum SchedulingReader {
   static func eventPayload(in bytes: [UInt8]) throws(RequestRefusal) -> [UInt8]? {
     guard !bytes.isEmpty else { return nil }
     let node = try SubmissionReader.parse(bytes, opaque: [RequestField.payload.rawValue])
-    let given = try fields(of: node, among: [.payload, .payloadBase64], as: "{\"payload\": …}")
+    let given = try fields(of: node, among: payloads, as: "{\"payload\": …}")
     guard let field = given.first, let value = node[field] else { return nil }
     return try SubmissionReader(bytes: bytes).payload(field, value)
   }

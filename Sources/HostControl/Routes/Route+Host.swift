@@ -1,0 +1,51 @@
+import NIOCore
+import NIOHTTP1
+import StrictText
+import TaskModel
+
+/// The host itself.
+extension Route {
+  static let host: [Route] = [
+    Route(.GET, "/v1/status", "showStatus", "Shows the host, its schedules and its problems", role: .read, answers: .json(.named(.status)))
+    {
+      responder, _ in responder.one(await responder.host.status()) { $0.status($1) }
+    },
+    Route(.GET, "/v1/problems", "listProblems", "Lists what needs a person, and warnings", role: .read, answers: .json(.named(.problems))) {
+      responder, _ in responder.one(await responder.host.status().problems) { $0.problems($1) }
+    },
+    Route(
+      .POST, "/v1/shutdown", "shutDown", "Starts to drain; runs end in their time", role: .operate,
+      answers: .json(.object(.must("phase", .names([HostPhase.draining.rawValue]))), status: .accepted)
+    ) { responder, _ in
+      await responder.host.shutdown()
+      return responder.one(HostPhase.draining, status: .accepted) { $0.member("phase", $1.rawValue) }
+    },
+    .later(.POST, "/v1/reload", "reload", "reloading"),
+    Route(
+      .GET, "/healthz", "showHealth", "200 while the host accepts and runs requests", role: nil,
+      answers: .json(.named(.health)), .json(.named(.health), status: .serviceUnavailable)
+    ) { responder, _ in responder.health(await responder.host.health()) },
+    Route(.GET, "/metrics", "showMetrics", "Figures for Prometheus", role: .read, answers: .text("text/plain")) { responder, _ in
+      ControlResponse(
+        status: .ok, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"],
+        body: .bytes(ByteBuffer(bytes: MetricsText.write(await responder.host.metrics()))))
+    },
+    Route(.GET, "/openapi.json", "showDescription", "This description", role: nil, answers: .json(.any)) { _, _ in
+      ControlResponse(
+        status: .ok, headers: ["content-type": "application/json; charset=utf-8"], body: .bytes(RouteTable.description))
+    },
+    .later(.GET, "/", "showDashboard", "the dashboard"),
+  ]
+
+  /// A route that is designed, but not part of this version.
+  private static func later(_ method: HTTPMethod, _ path: String, _ name: String, _ what: String) -> Route {
+    Route(method, path, name, what, role: .operate, isDescribed: false) { _, _ in
+      throw RequestRefusal(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")
+    }
+  }
+}
+
+extension RouteTable {
+  /// What `/openapi.json` answers.
+  fileprivate static let description = ByteBuffer(bytes: OpenAPIDocument.describing(control.routes))
+}

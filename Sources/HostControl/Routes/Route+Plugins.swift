@@ -1,0 +1,30 @@
+import NIOHTTP1
+import RecordJSON
+import StrictText
+import TaskModel
+
+/// Plugins, and tests of their handlers.
+extension Route {
+  static let plugins: [Route] = [
+    Route(.GET, "/v1/plugins", "listPlugins", "Lists plugin files and commands", role: .read, answers: .page("plugins", of: .plugin)) {
+      responder, _ in responder.list("plugins", await responder.host.plugins()) { $0.plugin($1) }
+    },
+    Route(
+      .POST, "/v1/plugins/{identifier}/release", .identifier, "releasePlugin", "Lets a held or quarantined plugin run again",
+      role: .operate, answers: .json(.named(.pluginRelease))
+    ) { responder, identifier, _ in try await responder.one(responder.host.release(identifier)) { $0.release(identifier, $1) } },
+    Route(
+      .POST, "/v1/simulate/launch", "simulateLaunch", "Runs an identifier's handler now", role: .operate,
+      body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.named(.request), idOf: "/v1/requests/{")
+    ) { responder, call in
+      try await responder.one(responder.host.simulateLaunch(try SchedulingReader.identifier(in: call.body))) { $0.request($1) }
+    },
+    Route(
+      .POST, "/v1/simulate/expire", "simulateExpiration", "Expires an identifier's live runs", role: .operate,
+      body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.object(.must("runs", .array(.id))))
+    ) { responder, call in
+      let runs = try await responder.host.simulateExpiration(try SchedulingReader.identifier(in: call.body))
+      return responder.one(runs) { $0.member("runs", $1.map(\.description)) }
+    },
+  ]
+}

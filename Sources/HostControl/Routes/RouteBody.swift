@@ -1,0 +1,14 @@
+/// The body that a route takes.
+struct RouteBody: Sendable {
+  let schema: JSONSchema
+  /// Bytes that are read at most.
+  let limit: Int
+  /// Whether the route refuses a request without a body.
+  let isRequired: Bool
+  let mediaType: String
+
+  /// - Parameter limit: Bytes that are read at most.
+  init(_ schema: JSONSchema, limit: Int = BodyBudget.otherBytes, isRequired: Bool = true, mediaType: String = "application/json") {
+    (self.schema, self.limit, self.isRequired, self.mediaType) = (schema, limit, isRequired, mediaType)
+  }
+}

@@ -1,0 +1,66 @@
+import NIOHTTP1
+import StrictText
+import TaskModel
+
+/// Finds the route of a method and a path.
+struct RouteTable: Sendable {
+  /// What a method and a path ask for.
+  enum Match: Sendable {
+    case route(Route, answer: Route.Answer)
+    /// The path answers only these methods.
+    case otherMethods([HTTPMethod])
+  }
+
+  /// A path with an argument in it.
+  private struct Template: Sendable {
+    let parts: [Substring]
+    /// The place of the argument.
+    let argument: Int
+    var routes: [Route]
+
+    func matches(_ path: [Substring]) -> Bool {
+      path.count == parts.count && !path[argument].isEmpty && parts.indices.allSatisfy { $0 == argument || path[$0] == parts[$0] }
+    }
+  }
+
+  /// All routes, in the order of the description.
+  let routes: [Route]
+  private var plain: [String: [Route]] = [:]
+  private var templates: [Template] = []
+
+  /// The routes of the control API.
+  static let control = RouteTable(Route.requests + Route.runs + Route.transfers + Route.scheduling + Route.plugins + Route.host)
+
+  init(_ routes: [Route]) {
+    self.routes = routes
+    for route in routes {
+      let parts = Self.parts(of: route.path)
+      guard let argument = parts.firstIndex(where: { $0.hasPrefix("{") }) else {
+        plain[route.path, default: []].append(route)
+        continue
+      }
+      if let index = templates.firstIndex(where: { $0.parts == parts }) {
+        templates[index].routes.append(route)
+      } else {
+        templates.append(Template(parts: parts, argument: argument, routes: [route]))
+      }
+    }
+  }
+
+  /// - Parameter path: As the client sent it, percent-encoded. A path that is written out goes before one with an argument.
+  func find(_ method: HTTPMethod, _ path: String) throws(RequestRefusal) -> Match {
+    if let routes = plain[path] { return try Self.choose(method, routes, argument: "") }
+    let parts = Self.parts(of: path)
+    guard let template = templates.first(where: { $0.matches(parts) }) else {
+      throw RequestRefusal(.notFound, "there is nothing at \(path.prefix(200).description.escapingControlCharacters)")
+    }
+    return try Self.choose(method, template.routes, argument: try QueryParameters.decode(parts[template.argument]))
+  }
+
+  private static func choose(_ method: HTTPMethod, _ routes: [Route], argument: String) throws(RequestRefusal) -> Match {
+    guard let route = routes.first(where: { $0.method == method }) else { return .otherMethods(routes.map(\.method)) }
+    return .route(route, answer: try route.bind(argument))
+  }
+
+  private static func parts(of path: String) -> [Substring] { path.split(separator: "/", omittingEmptySubsequences: false) }
+}
