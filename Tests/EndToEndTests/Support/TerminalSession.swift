@@ -20,7 +20,7 @@ final class TerminalSession: Sendable {
     try send("Enter")
   }
 
-  deinit { try? control.say("kill-server") }
+  deinit { _ = try? Program.finish(["/usr/bin/tmux", "-L", server, "kill-server"]) }
 
   /// Sends keys, by tmux' names.
   func send(_ keys: String...) throws { try control.say("send-keys -t t \(keys.map { "'\($0)'" }.joined(separator: " "))") }
