@@ -34,6 +34,8 @@ import Testing
       #expect(listed.node["requests"]?.array?.first?["payload"] == nil)
       #expect(try await client.send("GET", "/v1/requests?tag=other").node["requests"]?.array == [])
       let filtered = try await client.send("GET", "/v1/requests?filter=state:pending%20tag:t%20identifier:org.example.*&limit=1")
+      let plus = try await client.send("GET", "/v1/requests?filter=state:pending+tag:t+identifier:org.example.*&limit=1")
+      #expect(plus.node["requests"]?.array == filtered.node["requests"]?.array)
       #expect(filtered.node["requests"]?.array?.count == 1)
       #expect(try await client.send("GET", "/v1/requests?filter=tag:other").node["requests"]?.array == [])
 
