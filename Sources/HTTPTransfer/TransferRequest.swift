@@ -57,9 +57,9 @@ public struct TransferRequest: Sendable {
     guard !url.isEmpty, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
       throw .invalidRequest("the URL is empty, or has spaces or control characters")
     }
-    guard HeaderText.isName(method) else { throw .invalidRequest("the method is no HTTP token") }
+    guard HeaderText.isName(method) else { throw .invalidRequest("the method is not an HTTP token") }
     for header in headers {
-      guard HeaderText.isName(header.name) else { throw .invalidRequest("the name of a header is no HTTP token") }
+      guard HeaderText.isName(header.name) else { throw .invalidRequest("the name of a header is not an HTTP token") }
       guard HeaderText.isValue(header.value) else {
         throw .invalidRequest("the header \(header.name) has control characters")
       }

@@ -36,7 +36,7 @@ struct FilterTerms {
     if FilterWord.allCases.contains(where: { $0.rawValue == name }) {
       return "\(kind) cannot be selected by \"\(shown)\"; there are: \(known.map(\.rawValue).joined(separator: ", "))"
     }
-    return "there is no word \"\(shown)\"\(NearestName.hint(for: name, among: known.map(\.rawValue)))"
+    return "\"\(shown)\" is not a word of filters\(NearestName.hint(for: name, among: known.map(\.rawValue)))"
   }
 
   /// The terms with a word.
@@ -47,18 +47,20 @@ struct FilterTerms {
   /// The values of a word that may occur once, as text.
   func texts(_ word: FilterWord) -> [String] { values(word).map(\.text) }
 
-  /// The values of `state`. Pending includes claimed, which is shown as pending.
-  func states() throws(FilterError) -> [RequestState] {
-    try named(.state, RequestState.allCases.filter { $0 != .claimed }).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
+  /// The values of `state`: states, and ``RequestFilter/paused``. Pending includes claimed, which is shown as pending.
+  func states() throws(FilterError) -> (states: [RequestState], paused: Bool) {
+    let known = RequestState.allCases.filter { $0 != .claimed }
+    let states = try named(.state, known.map { ($0.rawValue, Optional($0)) } + [(RequestFilter.paused, nil)])
+    return (states.compactMap(\.self).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }, states.contains(nil))
   }
 
   /// The values of `outcome`.
-  func outcomes() throws(FilterError) -> [RunOutcome] { try named(.outcome, RunOutcome.allCases) }
+  func outcomes() throws(FilterError) -> [RunOutcome] { try named(.outcome, RunOutcome.allCases.map { ($0.rawValue, $0) }) }
 
-  private func named<Name: RawRepresentable<String>>(_ word: FilterWord, _ names: [Name]) throws(FilterError) -> [Name] {
+  private func named<Value>(_ word: FilterWord, _ names: [(name: String, value: Value)]) throws(FilterError) -> [Value] {
     try values(word).map { value throws(FilterError) in
-      if let name = names.first(where: { $0.rawValue == value.text }) { return name }
-      let hint = NearestName.hint(for: value.text, among: names.map(\.rawValue))
+      if let known = names.first(where: { $0.name == value.text }) { return known.value }
+      let hint = NearestName.hint(for: value.text, among: names.map(\.name))
       throw FilterError(position: value.position, message: "there is no \(word.rawValue) \"\(FilterScanner.shown(value.text))\"\(hint)")
     }
   }
@@ -89,7 +91,7 @@ struct FilterTerms {
   func requests() throws(FilterError) -> [RequestID] {
     try values(.request).map { value throws(FilterError) in
       if let id = RequestID(value.text) { return id }
-      throw FilterError(position: value.position, message: "\"\(FilterScanner.shown(value.text))\" is the id of no request")
+      throw FilterError(position: value.position, message: "\"\(FilterScanner.shown(value.text))\" is not the id of a request")
     }
   }
 
@@ -105,7 +107,7 @@ struct FilterTerms {
     do { length = try DurationFormat.milliseconds(of: value.text[...], units: DurationFormat.unitsWithWeeks) } catch {
       throw FilterError(
         position: value.position,
-        message: "\"\(FilterScanner.shown(value.text))\" is no moment: write how long ago, as 2h or 1d12h, or 2026-11-21T08:00:00Z")
+        message: "\"\(FilterScanner.shown(value.text))\" is not a moment: write how long ago, as 2h or 1d12h, or 2026-11-21T08:00:00Z")
     }
     return now + .milliseconds(-length)
   }

@@ -5,10 +5,15 @@ public import TaskModel
 ///
 /// Every term must match, and of the values of a term, which commas separate, one must. The store narrows by ``scan``; ``accepts(_:)`` decides.
 public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
+  /// What `state` says of live requests that somebody holds back, besides their own states.
+  public static let paused = "paused"
+
   /// The text as written.
   public let text: String
   /// What a store can find: without a limit and a cursor.
   public let scan: RequestScan
+  /// If the live requests that somebody holds back are selected, the states of others that are too.
+  private let besidesPaused: [RequestState]?
   private let keys: [String]
   private let outcomes: [RunOutcome]
   private let payload: [PayloadTerm]
@@ -21,7 +26,14 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
     self.text = text
     var scan = RequestScan()
     scan.id = try terms.id()
-    scan.states = try terms.states()
+    let (states, wantsPaused) = try terms.states()
+    scan.states = states
+    if wantsPaused {
+      besidesPaused = states
+      scan.states += RequestState.allCases.filter { !$0.isFinal && !states.contains($0) }
+    } else {
+      besidesPaused = nil
+    }
     scan.identifiers = try terms.identifiers()
     scan.tags = terms.all(.tag).map { $0.values.map(\.text) }
     scan.since = try terms.moment(.since, now: now)
@@ -31,6 +43,11 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
     payload = terms.all(.payload).map(PayloadTerm.init)
     scan.readsPayload = !payload.isEmpty
     self.scan = scan
+  }
+
+  /// A text as a value of a term.
+  public static func quoted(_ text: String) -> String {
+    "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
   }
 
   /// The text as written.
@@ -49,6 +66,7 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
   /// Whether a request matches. If the filter asks for it (``RequestScan/readsPayload``), the record must have its payload.
   public func accepts(_ record: RequestRecord) -> Bool {
     guard scan.covers(record) else { return false }
+    if let besidesPaused, record.paused == nil || record.state.isFinal, !besidesPaused.contains(record.state) { return false }
     if !keys.isEmpty {
       guard let key = record.request.uniqueKey, keys.contains(where: { $0.utf8.elementsEqual(key.utf8) }) else { return false }
     }

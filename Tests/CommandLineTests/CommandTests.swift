@@ -225,7 +225,7 @@ import Testing
     (["tasks", "snooze", "01976c1e-0000-7000-8000-000000000000", "--for", "5m"], 6, "there is no request"),
     (["tasks", "cancel", "x", "y"], 6, "y: no id of a request begins so"),
     (["tasks", "list", "--state", "pendin"], 6, "did you mean \"pending\"?"),
-    (["tasks", "list", "tag:a", "stat:failed"], 6, "filter: at character 7: there is no word \"stat\"; did you mean \"state\"?"),
+    (["tasks", "list", "tag:a", "stat:failed"], 6, "filter: at character 7: \"stat\" is not a word of filters; did you mean \"state\"?"),
     (["tasks", "list", "tag:" + String(repeating: "a", count: 20_000)], 6, "filter: at character 1: the filter has 20004 bytes"),
     (["tasks", "list", "tag:a", "--state", "failed"], 2, "say it in the filter, such as state:failed"),
     (["runs", "list", "outcome:crash"], 6, "at character 9: there is no outcome \"crash\"; did you mean \"crashed\"?"),

@@ -40,7 +40,7 @@ import Testing
     arguments: [
       ("[]", nil, "send an object"), (#"{"action": "retry"}"#, "filter", "is missing"), (#"{"filter": "tag:t"}"#, "action", "is missing"),
       (#"{"filter": "tag:t", "action": "retri"}"#, "action", "did you mean \"retry\"?"),
-      (#"{"filter": "tags:t", "action": "retry"}"#, "filter", "at character 1: there is no word \"tags\"; did you mean \"tag\"?"),
+      (#"{"filter": "tags:t", "action": "retry"}"#, "filter", "at character 1: \"tags\" is not a word of filters; did you mean \"tag\"?"),
       (#"{"filter": "", "action": "cancel"}"#, "filter", "every request is meant"),
       (#"{"filter": "state:succeeded", "action": "cancel"}"#, "filter", "only for requests in one of the states blocked, pending, running"),
       (#"{"filter": "tag:t", "action": "snooze"}"#, "delay_ms", "is missing"),

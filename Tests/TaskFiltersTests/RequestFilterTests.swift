@@ -45,6 +45,23 @@ import Testing
     #expect(try Self.accepts(#"tag:"say \"hi\" \\ x""#, Self.record(tags: [#"say "hi" \ x"#])))
   }
 
+  @Test("state:paused means live requests that somebody holds back; beside other states, these too")
+  func paused() throws {
+    var paused = try Self.record(state: .pending)
+    paused.paused = RequestPause(by: "user 1", since: Self.now)
+    var ended = try Self.record(state: .failed)
+    ended.paused = paused.paused
+    #expect(try Self.accepts("state:paused", paused))
+    #expect(try !Self.accepts("state:paused", ended))
+    #expect(try !Self.accepts("state:paused", Self.record(state: .pending)))
+    #expect(try Self.accepts("state:paused,failed", Self.record(state: .failed)))
+    #expect(try Self.accepts("state:failed,paused", paused))
+    #expect(try !Self.accepts("state:paused,failed", Self.record(state: .running)))
+    #expect(try !Self.accepts("state:paused identifier:other", paused))
+    #expect(try !RequestFilter("state:paused", now: Self.now).selectsAll)
+    #expect(throws: FilterError.self) { try RequestFilter("state:pausd", now: Self.now) }
+  }
+
   @Test(
     "finds members of the payload",
     arguments: [
@@ -79,7 +96,7 @@ import Testing
   @Test(
     "says where it is wrong and what is meant",
     arguments: [
-      ("stat:failed", 1, #"there is no word "stat"; did you mean "state"?"#),
+      ("stat:failed", 1, #""stat" is not a word of filters; did you mean "state"?"#),
       ("tag:a stats:x", 7, #"did you mean "state"?"#),
       ("state:faild", 7, #"there is no state "faild"; did you mean "failed"?"#),
       ("state:failed,claimed", 14, "there is no state \"claimed\""),
@@ -96,14 +113,14 @@ import Testing
       ("payload:x", 1, "payload needs the name of a member"),
       ("payload.:x", 9, "the name of a member is expected"),
       ("state.x:failed", 1, "state has no parts"),
-      ("since:yesterday", 7, #""yesterday" is no moment"#),
-      ("since:99999999999999999999d", 7, "is no moment"),
+      ("since:yesterday", 7, #""yesterday" is not a moment"#),
+      ("since:99999999999999999999d", 7, "is not a moment"),
       ("since:1h,2h", 10, "since has one value"),
       ("id:xyz", 4, "no id begins with \"xyz\": ids look like"), ("id:01,02", 7, "id has one value"),
       ("identifier:a*b", 12, "identifier"),
       ("request:x", 1, #"requests cannot be selected by "request""#),
       (":x", 1, "a word is expected"),
-      ("é:x", 1, "there is no word \"é\""),
+      ("é:x", 1, "\"é\" is not a word of filters"),
     ])
   func errors(_ text: String, _ position: Int, _ sentence: String) {
     let error = #expect(throws: FilterError.self) { try RequestFilter(text, now: Self.now) }

@@ -18,7 +18,7 @@ import Testing
     "has words of its own",
     arguments: [
       ("state:failed", #"runs cannot be selected by "state"; there are: id, identifier, outcome, request, since, until"#),
-      ("request:x", "is the id of no request"), ("outcome:crash", #"did you mean "crashed"?"#),
+      ("request:x", "is not the id of a request"), ("outcome:crash", #"did you mean "crashed"?"#),
     ])
   func errors(_ text: String, _ sentence: String) {
     let error = #expect(throws: FilterError.self) { try RunQuery(filter: text, now: Self.now) }

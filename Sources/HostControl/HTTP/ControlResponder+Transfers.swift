@@ -1,6 +1,7 @@
 import HostThreads
 import RecordJSON
 import StrictText
+import TaskFilters
 import TaskModel
 
 /// Transfers: the requests of the plugin that carries them out, with what their payloads and reports say.
@@ -11,42 +12,28 @@ extension ControlResponder {
 
   /// `GET /v1/transfers?state=running&tag=T&limit=20&after=ID`, newest first.
   func listTransfers(_ parameters: QueryParameters) async throws -> ControlResponse {
-    var wanted = RequestQuery()
-    wanted.identifier = .transfers
-    wanted.states = try parameters.states(or: Self.paused)
-    wanted.tag = try parameters.one("tag")
-    wanted.after = try parameters.id("after", ofA: "transfer")
-    wanted.limit = min(Self.listLimit, try parameters.limit(preset: Self.transferPreset))
-    let found = try await parameters.all("state").contains(Self.paused) ? withPaused(wanted) : host.requests(wanted)
+    var filter = "identifier:\(TaskIdentifier.transfers)"
+    let states = try parameters.stateNames(or: RequestFilter.paused)
+    if !states.isEmpty { filter += " state:\(states.joined(separator: ","))" }
+    if let tag = try parameters.one("tag") { filter += " tag:\(RequestFilter.quoted(tag))" }
+    let limit = min(Self.listLimit, try parameters.limit(preset: Self.transferPreset))
+    let wanted: RequestFilter
+    do { wanted = try RequestFilter(filter, now: SystemClock().wallTime) } catch { throw error.refusal(field: "tag") }
+    let found = try await host.requests(matching: wanted, after: try parameters.id("after", ofA: "transfer"), limit: limit)
     var transfers: [TransferState] = []
-    for record in found {
+    for record in found.records {
       // One that was removed meanwhile is left out.
       guard let whole = try? await host.request(record.id) else { continue }
       transfers.append(try await state(of: whole))
     }
-    return list("transfers", transfers, next: found.count < wanted.limit ? nil : found.last?.id.description) {
+    return list("transfers", transfers, next: found.next?.description) {
       $0.transfer($1, isWhole: false)
     }
   }
 
-  /// What `state` says of live transfers that somebody holds back, besides their own states.
-  private static let paused = "paused"
   /// `state` of a list of transfers.
   static let transferState = QueryParameter(
-    "state", "Only those in one of these states, or paused.", .array(.choice([.named(.requestState), .names([paused])])))
-
-  /// Those in one of the states, if any is wanted, or paused. There are at most `max_pending` live ones to look at.
-  private func withPaused(_ wanted: RequestQuery) async throws -> [RequestRecord] {
-    var (query, found) = (wanted, [RequestRecord]())
-    query.states += RequestState.allCases.filter { !$0.isFinal && !query.states.contains($0) }
-    query.limit = Self.listLimit
-    while true {
-      let page = try await host.requests(query)
-      found += page.filter { $0.paused != nil && !$0.state.isFinal || wanted.states.contains($0.state) }
-      if found.count >= wanted.limit || page.count < query.limit { return Array(found.prefix(wanted.limit)) }
-      query.after = page.last?.id
-    }
-  }
+    "state", "Only those in one of these states, or paused.", .array(.choice([.named(.requestState), .names([RequestFilter.paused])])))
 
   /// `GET /v1/transfers/ID`
   func showTransfer(_ id: RequestID) async throws -> ControlResponse {

@@ -89,20 +89,32 @@ struct QueryParameters {
   /// `outcome`, repeatable.
   func outcomes() throws(RequestRefusal) -> [RunOutcome] { try named("outcome", RunOutcome.allCases) }
 
+  private static let states = RequestState.allCases.filter { $0 != .claimed }
+
   /// `state`, repeatable. Pending includes claimed, which is shown as pending.
-  ///
-  /// - Parameter word: Another word that the parameter may be.
-  func states(or word: String? = nil) throws(RequestRefusal) -> [RequestState] {
-    try named("state", RequestState.allCases.filter { $0 != .claimed }, or: word).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
+  func states() throws(RequestRefusal) -> [RequestState] {
+    try named("state", Self.states).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
   }
 
-  private func named<Name: RawRepresentable<String>>(_ parameter: String, _ names: [Name], or word: String? = nil) throws(RequestRefusal)
-    -> [Name]
-  {
-    try all(parameter).filter { $0 != word }.map { text throws(RequestRefusal) in
+  /// `state`, repeatable, as the values of a filter's word.
+  ///
+  /// - Parameter word: Another word that the parameter may be.
+  func stateNames(or word: String) throws(RequestRefusal) -> [String] {
+    try all("state").map { text throws(RequestRefusal) in
+      if text == word || Self.states.contains(where: { $0.rawValue == text }) { return text }
+      throw unknown("state", text, among: Self.states.map(\.rawValue) + [word])
+    }
+  }
+
+  private func unknown(_ parameter: String, _ text: String, among names: [String]) -> RequestRefusal {
+    let hint = NearestName.hint(for: text, among: names)
+    return RequestRefusal(.invalid, "there is no \(parameter) \"\(text.escapingControlCharacters)\"\(hint)", field: parameter)
+  }
+
+  private func named<Name: RawRepresentable<String>>(_ parameter: String, _ names: [Name]) throws(RequestRefusal) -> [Name] {
+    try all(parameter).map { text throws(RequestRefusal) in
       if let name = names.first(where: { $0.rawValue == text }) { return name }
-      let hint = NearestName.hint(for: text, among: names.map(\.rawValue))
-      throw RequestRefusal(.invalid, "there is no \(parameter) \"\(text.escapingControlCharacters)\"\(hint)", field: parameter)
+      throw unknown(parameter, text, among: names.map(\.rawValue))
     }
   }
 

@@ -1,3 +1,4 @@
+import TaskFilters
 import TaskModel
 
 /// Finds the id that a person means: a whole one, an unambiguous beginning, or for a request `IDENTIFIER/KEY`.
@@ -14,8 +15,7 @@ enum ShortID {
         throw CommandFailure(
           .refused, text, "what stands before the first / is not an identifier", remedy: "write an id, its beginning, or IDENTIFIER/KEY")
       }
-      let quoted = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
-      let filter = "identifier:\(text[..<slash]) key:\"\(quoted)\""
+      let filter = "identifier:\(text[..<slash]) key:\(RequestFilter.quoted(String(key)))"
       for state in [" state:blocked,pending,running", ""] {
         if let id = try await ids(RequestPage.self, "/v1/requests", filter + state, limit: 1, client).first { return id }
       }
