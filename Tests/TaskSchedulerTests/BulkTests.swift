@@ -76,6 +76,9 @@ import Testing
     try world.finish(failed, .failure)
     #expect(try carryOut(order(.snooze, "tag:a", world, delay: .seconds(3600)), world).done == [waiting])
     #expect(try world.record(waiting).due == world.now + .seconds(3600))
+    let again = try carryOut(order(.snooze, "tag:a", world, delay: .seconds(3600)), world)
+    #expect(again.done.isEmpty && again.refused.map(\.id) == [waiting])
+    #expect(again.refused.first?.message == "it is not postponed: it waits until then already")
     #expect(try carryOut(order(.discard, "tag:a", world), world).done == [failed])
     #expect(try world.record(failed).state == .cancelled)
   }

@@ -12,12 +12,17 @@ extension SchedulerCore {
       if order.filter.scan.readsPayload { record.request.payload = try transaction.submittedPayload(of: id) }
       guard order.isFor(record) else { continue }
       result.matched += 1
-      // A refusal comes before any change, so nothing must be undone.
+      // A refusal comes before any change, or where there is none, so nothing must be undone.
       do {
         switch order.action {
         case .retry: result.done += try redrive(id, transaction, now: now)
         case .discard: result.done.append(try discard(id, transaction, now: now).id)
-        case .snooze: result.done.append(try snooze(id, until: order.until ?? now, transaction, now: now).record.id)
+        case .snooze:
+          let snoozed = try snooze(id, until: order.until ?? now, transaction, now: now)
+          guard snoozed.record.due != record.due else {
+            throw RequestRefusal(.conflict, "it is not postponed: " + (snoozed.notes.last ?? "it waits until then already"))
+          }
+          result.done.append(id)
         case .cancel:
           try requireCancellable(record)
           result.done.append(try cancel(id, transaction, now: now).id)
