@@ -66,7 +66,7 @@ public struct TransferPermission: Sendable {
     order.owner = identifier
     order.tags.append(Self.tag(of: identifier))
     // Keys are within the identifier, which all plugins share here.
-    order.uniqueKey = request.uniqueKey.map { "\(identifier)/\($0)" }
+    order.uniqueKey = request.uniqueKey.map { identifier.scoped($0) }
     do throws(RequestRefusal) { try order.check() } catch { throw CallFailure(error) }
     return order
   }

@@ -144,6 +144,9 @@ struct PluginTransferEndTests {
       let own = try await submit(host, "{\"plain\":{\(item),\"notify\":\"test.deputy\"}}", "test.deputy")
       try await host.request(own, is: "succeeded")
       #expect(try await told(host, of: own).first?["done"]?.integer == 1)
+      // Its keys are its own: with one that begins as another plugin's does, it takes none of that plugin's.
+      let keyed = try await submit(host, "{\"keyed\":{\(item)}}", "test.deputy")
+      #expect(try await host.json("tasks", "show", keyed)["unique_key"]?.string == "test.deputy/other/k")
       // The operator may.
       let client = try await host.cli(
         "transfers", "submit", "\(server.address)/b?size=5", "--to", host.directory("files/b"), "--notify", Self.identifier, "--wait")

@@ -24,6 +24,10 @@ public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConver
   /// The plugin that carries out background transfers.
   public static let transfers = TaskIdentifier(known: "org.taskhost.transfers")
 
+  /// A unique key among those of this identifier alone, where requests of several plugins have one identifier. No other identifier has it:
+  /// none has a slash.
+  public func scoped(_ key: String) -> String { "\(rawValue)/\(key)" }
+
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

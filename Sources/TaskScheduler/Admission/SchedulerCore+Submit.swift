@@ -55,6 +55,8 @@ extension SchedulerCore {
       // Before it has an owner, no tag of one is taken.
       try request.check()
       request.owner = submitter.plugin
+      // All plugins share the identifier: no key of one is another's.
+      if let plugin = submitter.plugin { request.uniqueKey = request.uniqueKey.map { plugin.scoped($0) } }
     }
     try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)

@@ -23,6 +23,8 @@ extension SchedulerCore {
     if request.after == old.after { request.after = [] }
     try checkOwner(of: record, for: request)
     request.owner = request.owner ?? old.owner
+    // The key as its plugin gave it.
+    if let owner = old.owner, request.uniqueKey.map({ owner.scoped($0) == old.uniqueKey }) == true { request.uniqueKey = old.uniqueKey }
     try keep(.uniqueKey, \.uniqueKey)
     try keep(.idempotencyKey, \.idempotencyKey)
     if request.uniqueKey != nil, request.onConflict == .none { request.onConflict = old.onConflict }

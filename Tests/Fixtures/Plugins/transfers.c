@@ -75,12 +75,15 @@ static taskhost_result handle(taskhost_task task, void *context) {
     api->set_output(task, payload, length);
     return TASKHOST_SUCCESS;
   }
-  if (!strncmp(payload, "{\"plain\":", 9)) {
+  int is_keyed = !strncmp(payload, "{\"keyed\":", 9);
+  if (is_keyed || !strncmp(payload, "{\"plain\":", 9)) {
     taskhost_submission submission = {.struct_size = sizeof submission};
     taskhost_request request = {.struct_size = sizeof request,
                                 .identifier = "org.taskhost.transfers",
                                 .payload = payload + 9,
-                                .payload_length = length - 10};
+                                .payload_length = length - 10,
+                                .unique_key = is_keyed ? "other/k" : NULL,
+                                .on_conflict = is_keyed ? TASKHOST_CONFLICT_KEEP : TASKHOST_CONFLICT_NONE};
     taskhost_status status = api->submit(task, &request, &submission);
     answer(task, status, status == TASKHOST_OK ? submission.request_id : "");
     return TASKHOST_SUCCESS;
