@@ -775,7 +775,8 @@ typedef struct taskhost_transfers {
   taskhost_status (*cancel)(taskhost_task task, const char *request_id);
   /* Holds a transfer back until it is resumed, in mid-file too, without an attempt. ENOTFOUND as cancel. */
   taskhost_status (*pause)(taskhost_task task, const char *request_id);
-  /* Lets a paused transfer go on. OK if it is not paused. ENOTFOUND as cancel. */
+  /* Ends the plugin's own pause of a transfer: it goes on unless an operator holds it back too. OK if it is not paused.
+   * ENOTFOUND as cancel. */
   taskhost_status (*resume)(taskhost_task task, const char *request_id);
   /* Visits the plugin's live transfers, the newest first, at most 1,000, with the members of `taskhost transfers show ID --json`:
    * a request, its payload, and the report of its last run that has ended. */

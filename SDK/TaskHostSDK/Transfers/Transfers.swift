@@ -107,7 +107,7 @@ public struct Transfers: Sendable {
   /// - Throws: ``TaskHostError`` as ``cancel(_:)``.
   public func pause(_ id: String) throws { try TransfersTable(run).pause(id) }
 
-  /// Lets a paused transfer go on.
+  /// Ends the plugin's own pause of a transfer. It goes on, unless an operator holds it back too: only the operator ends that pause.
   ///
   /// - Throws: ``TaskHostError`` as ``cancel(_:)``.
   public func resume(_ id: String) throws { try TransfersTable(run).resume(id) }
