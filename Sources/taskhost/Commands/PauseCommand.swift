@@ -61,7 +61,7 @@ struct PauseCommand: AsyncParsableCommand {
 
   /// What was paused, how many requests wait, and how to resume.
   static func lines(_ pause: PauseAnswer, _ begun: BegunPauseAnswer, now: Int64) -> [String] {
-    let end = pause.untilUnixMs.map { " until \(MomentFormat.local($0)) (\(MomentText.relative($0, now: now)))" } ?? ""
+    let end = pause.untilUnixMs.map { " until \(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" } ?? ""
     let count = (begun.more ? "more than " : "") + (begun.waiting == 1 ? "1 request waits" : "\(begun.waiting) requests wait")
     let runs =
       switch begun.running {
@@ -78,7 +78,7 @@ struct PauseCommand: AsyncParsableCommand {
     for pause in pauses {
       table.add(
         pause.id.map { "\($0)" } ?? "-", pause.subject, MomentFormat.relative(pause.sinceUnixMs, now: now),
-        pause.untilUnixMs.map { "\(MomentFormat.local($0)) (\(MomentText.relative($0, now: now)))" } ?? "taskhost resume \(pause.id ?? 0)",
+        pause.untilUnixMs.map { "\(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" } ?? "taskhost resume \(pause.id ?? 0)",
         pause.by, pause.why ?? "")
     }
     return table
