@@ -30,6 +30,7 @@ final class MemoryTransaction: StoreTransaction {
   var healthOf: [TaskIdentifier: PluginHealth] = [:]
   var pausesOf: [PauseID: Pause] = [:]
   private(set) var lastPause: Int64 = 0
+  var objectivesOf: [TaskIdentifier: WallTime] = [:]
   var runs: [Int64: RunRecord] = [:]
   var runOrder = SortedKeys()
   var schedules: [ScheduleKey: MemorySchedule] = [:]
@@ -80,6 +81,16 @@ final class MemoryTransaction: StoreTransaction {
   }
 
   func removePause(_ id: PauseID) throws { set(\.pausesOf[id], to: nil) }
+
+  // MARK: Objectives
+
+  func objectives() throws -> [TaskIdentifier: WallTime] { objectivesOf }
+
+  func setObjective(_ since: WallTime?, of identifier: TaskIdentifier) throws { set(\.objectivesOf[identifier], to: since) }
+
+  func lastSuccess(of identifier: TaskIdentifier) throws -> WallTime? {
+    schedules.lazy.filter { $0.key.identifier == identifier }.compactMap(\.value.lastSuccess).max()
+  }
 
   // MARK: Requests
 

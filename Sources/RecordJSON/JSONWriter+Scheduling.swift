@@ -12,6 +12,7 @@ extension JSONWriter {
     momentOrNull("earliest_start", explanation.earliestStart)
     if !explanation.assumptions.isEmpty { member("assumptions", explanation.assumptions) }
     member("would_run_if", explanation.wouldRunIf)
+    if !explanation.expectations.isEmpty { member("expectations", explanation.expectations) }
   }
 
   /// What keeps a request from running.

@@ -115,6 +115,8 @@ final class EventBroadcaster: Sendable {
       log.notice(
         "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",
         metadata: ["identifier": "\(identifier)"])
+    case .objective(let state):
+      for problem in state.problems { log.warning("\(problem.sentence)", metadata: ["identifier": "\(state.identifier)"]) }
     case .pauseEnded(let pause): log.notice("the pause \(pause.id) of \(pause.subject) has ended: its time is over")
     case .storeRecovered:
       trouble.withLock { $0 = nil }

@@ -14,18 +14,20 @@ extension Host {
     let events = await withCheckedContinuation { continuation in scheduler.eventCounts { continuation.resume(returning: $0) } }
     let process = process()
     let tasks = (try? activity(handlers)) ?? []
+    let objectives = await objectives()
     return HostStatus(
       version: process.version, processID: getpid(), phase: phase, started: started, stateDirectory: stateDirectory,
       requests: (try? store.counts()) ?? [:], running: handlers.values.reduce(0) { $0 + $1.running },
       maxConcurrentRuns: configuration.maxConcurrentRuns, pluginsRegistered: registry.registered.reduce(0) { $0 + $1.contracts.count },
-      pluginsRefused: registry.refused.count, nextDue: nextDue, problems: await problems(handlers, tasks) + process.problems,
+      pluginsRefused: registry.refused.count, nextDue: nextDue,
+      problems: await problems(handlers, tasks) + objectives.flatMap(\.problems) + process.problems,
       sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing, tasks: tasks,
       // Events dropped before they reached the scheduler count as received and as dropped.
       counters: HostCounters(
         eventsReceived: events.received + process.eventsDropped, eventsWoken: events.woken, eventsMerged: events.merged,
         eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped,
         assertionsRefused: assertions.refused),
-      assertions: assertions.all, pauses: await pauses())
+      assertions: assertions.all, pauses: await pauses(), objectives: objectives)
   }
 
   /// All plugin files found, ordered by file name.

@@ -45,6 +45,11 @@ enum Schema {
       try database.execute(sql: version10)
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("11 objectives") { database in
+      try database.execute(
+        sql: "CREATE TABLE objectives (identifier INTEGER PRIMARY KEY REFERENCES identifiers, since_ms INTEGER NOT NULL) STRICT")
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 

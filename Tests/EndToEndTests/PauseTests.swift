@@ -39,18 +39,29 @@ struct PauseTests {
     }
   }
 
-  @Test("a filter holds what matches until its time is over, by the host's own clock; other work goes on meanwhile")
+  @Test("a filter holds what matches, and other work goes on meanwhile")
   func filter() async throws {
     try await HostProcess.run { host in
-      let paused = try await host.cli("pause", "tag:nightly", "--until", "3s")
+      let paused = try await host.cli("pause", "tag:nightly", "--until", "1h")
       #expect(paused.status == 0 && paused.output.hasPrefix("tag:nightly is paused until"), "\(paused)")
       let held = try await host.submit("result 0", ["--tag", "nightly"])
       #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
       let list = try await host.cli("pause", "--list")
       #expect(list.output.contains("tag:nightly"), "\(list.output)")
       #expect(try await host.json("tasks", "why", held)["details"]?.array.first?["gate"]?.string == "pause")
+      #expect(try await host.cli("resume", "tag:nightly").output == "tag:nightly is resumed\n")
       try await host.request(held, is: "succeeded")
       #expect(try await host.cli("pause", "--list").errors == "nothing is paused\n")
+    }
+  }
+
+  @Test("a pause ends when its time is over, by the host's own clock, and what it held begins")
+  func until() async throws {
+    try await HostProcess.run { host in
+      #expect(try await host.cli("pause", "tag:nightly", "--until", "2s").status == 0)
+      let held = try await host.submit("result 0", ["--tag", "nightly"])
+      try await host.request(held, is: "succeeded")
+      try await host.current.line(with: "the pause 1 of tag:nightly has ended: its time is over")
     }
   }
 

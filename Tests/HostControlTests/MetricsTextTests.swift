@@ -6,6 +6,13 @@ import Testing
 @Suite("Metrics") struct MetricsTextTests {
   private func text(_ metrics: HostMetrics) -> String { String(decoding: MetricsText.write(metrics), as: UTF8.self) }
 
+  private var late: ObjectiveState {
+    var state = ObjectiveState(
+      .transfers, expectWithin: .seconds(1), startWithin: .seconds(1), firstSeen: WallTime(unixMilliseconds: 0), lastSuccess: nil)
+    state.overdueSince = WallTime(unixMilliseconds: 1000)
+    return state
+  }
+
   private var status: HostStatus {
     HostStatus(
       version: "1\"\\\n", processID: 1, phase: .launched, started: WallTime(unixMilliseconds: 1_700_000_000_250), stateDirectory: "/",
@@ -14,7 +21,8 @@ import Testing
         Problem(.overdue, of: "a", "late", remedy: "look"), Problem(.overdue, of: "b", "paused", remedy: "resume", needsAction: false),
         Problem(.limit, "small", remedy: "raise", needsAction: false),
       ],
-      pauses: [3, 2].map { Pause(id: PauseID($0), order: PauseOrder(by: "a"), since: WallTime(unixMilliseconds: $0 * 1000)) })
+      pauses: [3, 2].map { Pause(id: PauseID($0), order: PauseOrder(by: "a"), since: WallTime(unixMilliseconds: $0 * 1000)) },
+      objectives: [late])
   }
 
   @Test("values have base units, label values are escaped, and histograms add up")
@@ -34,7 +42,10 @@ import Testing
       #"taskhost_build_info{version="1\"\\\n"} 1"#, "taskhost_start_time_seconds 1700000000.25", #"taskhost_phase{phase="launched"} 1"#,
       #"taskhost_phase{phase="draining"} 0"#, #"taskhost_requests{state="pending"} 2"#, #"taskhost_requests{state="failed"} 0"#,
       #"taskhost_problems{kind="overdue",needs_action="true"} 1"#, #"taskhost_problems{kind="limit",needs_action="false"} 1"#,
-      "taskhost_overdue_identifiers 1", "taskhost_pauses 2", "taskhost_oldest_pause_timestamp_seconds 2",
+      "taskhost_overdue_identifiers 1", "taskhost_pauses 2", "taskhost_overdue_schedules 1",
+      #"taskhost_objective_met{identifier="org.taskhost.transfers",objective="expect_within"} 0"#,
+      #"taskhost_objective_met{identifier="org.taskhost.transfers",objective="start_within"} 1"#,
+      "taskhost_oldest_pause_timestamp_seconds 2",
       "taskhost_process_cpu_seconds_total 1.5",
       #"taskhost_runs_total{identifier="a",outcome="failed",stop_reason=""} 3"#,
       #"taskhost_run_duration_seconds_bucket{identifier="a",le="0.001"} 1"#,

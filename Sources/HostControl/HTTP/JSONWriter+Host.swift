@@ -72,6 +72,7 @@ extension JSONWriter {
     }
     array("assertions", status.assertions) { $0.assertion($1) }
     array("pauses", status.pauses) { $0.pause($1) }
+    array("objectives", status.objectives) { $0.objective($1) }
     problems(status.problems)
     member("warnings", status.problems.map(\.text))
     member("sandbox", status.sandbox)
@@ -90,6 +91,17 @@ extension JSONWriter {
     moment("since", assertion.since)
     moment("expires", assertion.expires)
     member("remaining_ms", assertion.remaining.wholeMilliseconds)
+  }
+
+  /// What is expected of an identifier, and whether it is late.
+  private mutating func objective(_ state: ObjectiveState) {
+    member("identifier", state.identifier.rawValue)
+    member("expect_within_ms", state.expectWithin?.wholeMilliseconds)
+    member("start_within_ms", state.startWithin?.wholeMilliseconds)
+    moment("last_success", state.lastSuccess)
+    moment("expected", state.expected)
+    moment("overdue_since", state.overdueSince)
+    moment("late_since", state.lateSince)
   }
 
   mutating func problems(_ problems: [Problem]) {

@@ -43,6 +43,18 @@ struct MetricsText {
     for state in RequestState.allCases { writer.sample("taskhost_requests", ["state": state.rawValue], status.requests[state] ?? 0) }
     writer.metric("taskhost_overdue_identifiers", .gauge, "Identifiers with work that is due for a long time and does not run.")
     writer.sample("taskhost_overdue_identifiers", [:], status.problems.count { $0.kind == .overdue && $0.needsAction })
+    let objectives = status.objectives
+    writer.metric("taskhost_overdue_schedules", .gauge, "Identifiers without a success within expect_within.")
+    writer.sample("taskhost_overdue_schedules", [:], objectives.count { $0.overdueSince != nil })
+    writer.metric("taskhost_objective_met", .gauge, "0 for an identifier that is late, as expect_within or start_within says, else 1.")
+    for state in objectives {
+      for (name, wanted, missed) in [
+        ("expect_within", state.expectWithin, state.overdueSince), ("start_within", state.startWithin, state.lateSince),
+      ] where wanted != nil {
+        writer.sample(
+          "taskhost_objective_met", ["identifier": state.identifier.rawValue, "objective": name], missed == nil ? 1 : 0)
+      }
+    }
     writer.metric("taskhost_pauses", .gauge, "Pauses of operators that are in force.")
     writer.sample("taskhost_pauses", [:], status.pauses.count)
     if let oldest = status.pauses.map(\.since).min() {

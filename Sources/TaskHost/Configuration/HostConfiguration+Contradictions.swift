@@ -81,6 +81,12 @@ extension HostConfiguration {
     if let interval = plugin.schedule?.interval, interval > TaskModel.Limits.longestDuration {
       report("schedule", message: "every \(DurationText.format(interval)) is more than ten years: take a shorter interval")
     }
+    if let within = plugin.scheduling.expectWithin, let interval = plugin.schedule?.interval, within <= interval {
+      let texts = (DurationText.format(within), DurationText.format(interval))
+      report(
+        "expect_within",
+        message: "expect_within (\(texts.0)) is not longer than the schedule's interval (\(texts.1)): it would be missed each time")
+    }
     if let event = plugin.event, let identifier = try? TaskIdentifier(identifier) {
       do throws(RequestRefusal) { try event.check(for: identifier) } catch { report("schedule", message: error.message) }
     }

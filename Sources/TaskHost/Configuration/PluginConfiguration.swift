@@ -41,7 +41,7 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []
 
-  /// `minimum_interval`, `on_lost_condition`, `window`, `rate_limit`, `rate_limit_per_key`, `runs_per_key`, `resources`, `quota`: as the
+  /// `minimum_interval`, `on_lost_condition`, `window`, `expect_within`, `start_within`, `rate_limit`, `rate_limit_per_key`, `runs_per_key`, `resources`, `quota`: as the
   /// scheduler takes them. Its `retry` is ``retry`` with what that leaves out.
   public var scheduling = PluginLimits()
 

@@ -125,6 +125,8 @@ extension PluginConfiguration {
           root.scheduling.quota = TOMLConverter.quota.convert(value, path, reader)
         }
       },
+      TOMLField("expect_within", optional: \.scheduling.expectWithin, .duration(.seconds(1)...TaskModel.Limits.longestDuration)),
+      TOMLField("start_within", optional: \.scheduling.startWithin, .duration(.seconds(1)...TaskModel.Limits.longestDuration)),
       TOMLField("retry", \.retry, table: Retry.fields),
     ]
   }

@@ -14,6 +14,9 @@ public struct RequestExplanation: Sendable, Hashable {
   /// What must happen for the request to run, each a sentence without a full stop.
   public var wouldRunIf: [String]
 
+  /// What the operator expects of its identifier, and whether it is late, each a sentence without a full stop.
+  public var expectations: [String] = []
+
   /// Creates an explanation.
   public init(id: RequestID, gates: [Gate], earliestStart: WallTime? = nil, wouldRunIf: [String] = []) {
     self.id = id

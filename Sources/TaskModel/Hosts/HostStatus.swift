@@ -34,13 +34,15 @@ public struct HostStatus: Sendable, Hashable {
   public var assertions: [Assertion]
   /// The pauses in force, oldest first.
   public var pauses: [Pause]
+  /// What is expected of identifiers, and whether they are late, ordered by identifier.
+  public var objectives: [ObjectiveState]
 
   /// Creates a status and sorts the problems.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
     running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, problems: [Problem],
     sandbox: [String] = [], tasks: [TaskActivity] = [], counters: HostCounters = HostCounters(),
-    assertions: [Assertion] = [], pauses: [Pause] = []
+    assertions: [Assertion] = [], pauses: [Pause] = [], objectives: [ObjectiveState] = []
   ) {
     self.version = version
     self.processID = processID
@@ -59,5 +61,6 @@ public struct HostStatus: Sendable, Hashable {
     self.counters = counters
     self.assertions = assertions
     self.pauses = pauses
+    self.objectives = objectives
   }
 }

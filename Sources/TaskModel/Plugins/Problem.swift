@@ -6,8 +6,10 @@ public struct Problem: Sendable, Hashable {
     case failing
     /// Requests failed permanently and wait for a person.
     case deadLetters = "dead_letters"
-    /// Requests have been due for a long time and do not run.
+    /// Requests have been due for a long time and do not run, or a success has not come that `expect_within` says.
     case overdue
+    /// Requests were to begin by now, as `start_within` says.
+    case late
     /// A plugin gets no runs until it is released.
     case quarantined
     /// A plugin gets no runs for a while, because of crashes or forced stops.

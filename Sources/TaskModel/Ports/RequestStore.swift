@@ -292,6 +292,15 @@ public protocol StoreTransaction {
   /// Removes a pause that has ended.
   func removePause(_ id: PauseID) throws
 
+  // MARK: Objectives
+
+  /// Since when a success of each identifier is expected.
+  func objectives() throws -> [TaskIdentifier: WallTime]
+  /// Writes since when a success is expected; nil: none is any more.
+  func setObjective(_ since: WallTime?, of identifier: TaskIdentifier) throws
+  /// When the last successful run of an identifier ended, whatever the history has kept; nil if none has.
+  func lastSuccess(of identifier: TaskIdentifier) throws -> WallTime?
+
   // MARK: Housekeeping
 
   /// Removes runs that ended before `horizon` or exceed `count`, and requests that succeeded or were cancelled and have no runs left.

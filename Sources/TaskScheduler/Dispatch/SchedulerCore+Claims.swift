@@ -231,9 +231,9 @@ extension SchedulerCore {
   // MARK: Deadlines
 
   /// When handed-out or newly begun runs need attention; nil if never.
-  func nextDuty() -> WallTime? {
+  func nextDuty(now: WallTime) -> WallTime? {
     var next = unrecorded.lazy.compactMap { self.live[$0]?.started }.min().map { $0 + HandlerState.patience }
-    if let end = pauses.nextEnd { next = min(next ?? end, end) }
+    for moment in [pauses.nextEnd, nextObjective(now: now)] { if let moment { next = min(next ?? moment, moment) } }
     guard !claims.isEmpty else { return next }
     for handler in claiming {
       if let time = handler.stuckAt { next = min(next ?? time, time) }
@@ -244,7 +244,7 @@ extension SchedulerCore {
   /// Whether a turn has work at `now` besides due requests.
   func hasDuty(now: WallTime) -> Bool {
     guard storeTrouble == nil else { return false }
-    if let next = nextDuty(), next <= now { return true }
+    if let next = nextDuty(now: now), next <= now { return true }
     guard !claims.isEmpty else { return false }
     return conditionsChanged || claiming.contains { mustGiveBack($0, now: now) }
   }

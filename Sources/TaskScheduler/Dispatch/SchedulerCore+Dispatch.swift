@@ -48,6 +48,8 @@ extension SchedulerCore {
           continue
         }
       }
+      // An objective needs to know exactly what waits: after this run, another request is the first.
+      if hasStartObjective(handler) { lane.nextDue = .unknown }
       guard try !start(offer, handler, lane, transaction, now: now) else { continue }
       hasPutOff = true
       lane.nextDue = .unknown
@@ -82,7 +84,7 @@ extension SchedulerCore {
 
   /// When ``dispatch(_:now:)`` next has work; nil if only an event can change that.
   func nextTurn(now: WallTime) -> WallTime? {
-    let duty = storeTrouble == nil ? nextDuty() : nil
+    let duty = storeTrouble == nil ? nextDuty(now: now) : nil
     return [mayStart ? nextDeadline.earliest : nil, nextStart(now: now), duty].compactMap { $0 }.min()
   }
 

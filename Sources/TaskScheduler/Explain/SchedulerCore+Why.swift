@@ -27,6 +27,7 @@ extension SchedulerCore {
     }
     var explanation = RequestExplanation(
       id: record.id, gates: gates, earliestStart: earliest(gates, record, now: now), wouldRunIf: gates.compactMap(\.remedy))
+    if !record.state.isFinal { explanation.expectations = expectations(of: record, now: now) }
     if record.gates.wakes, !record.state.isFinal, record.state != .running, let wakeTrouble {
       explanation.assumptions.append("the machine is awake then: \(wakeTrouble)")
     }

@@ -20,6 +20,10 @@ public struct PluginLimits: Sendable, Hashable {
   /// Whether ``quota`` is that of a profile, which does not hold work that a person has started.
   private(set) var hasProfilesQuota = false
 
+  /// How long after a success the next one is expected; nil means that nothing is.
+  public var expectWithin: Duration?
+  /// How long after its due time a run must begin; nil means that it does not matter.
+  public var startWithin: Duration?
   /// The shortest interval of a submitted repeating request; nil means the host's.
   public var minimumInterval: Duration?
   /// What its runs do when a condition is lost, unless their request decides; nil means they stop.

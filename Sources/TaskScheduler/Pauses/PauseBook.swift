@@ -70,6 +70,11 @@ public struct PauseBook: Sendable {
     entries.lazy.filter { $0.shuts(identifier) }.map { $0.pause.order.until ?? .distantFuture }.max()
   }
 
+  /// The same at a moment: nil too once all have ended.
+  func shut(_ identifier: TaskIdentifier, now: WallTime) -> WallTime? {
+    entries.isEmpty ? nil : shut(identifier).flatMap { now < $0 ? $0 : nil }
+  }
+
   /// A pause that looks at requests and holds this one, which has its payload if ``readsPayload``. Of several, the one that lasts longest.
   func holder(of record: RequestRecord, now: WallTime) -> Pause? {
     looking.filter { $0.pause.isInForce(at: now) && $0.filter.accepts(record) }.map(\.pause)

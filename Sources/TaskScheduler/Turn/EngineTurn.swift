@@ -45,6 +45,8 @@ struct EngineTurn {
   var pausesBefore: PauseBook?
   /// Pauses that ended by themselves.
   var endedPauses: [Pause] = []
+  /// What has become late, or is no longer.
+  var objectives: [ObjectiveState] = []
   /// The number of requests that were set aside.
   var setAside = 0
   /// The number of changes to due times and live counts, which handlers remember.

@@ -15,6 +15,8 @@ extension Scheduler {
     case health(TaskIdentifier, PluginHealth)
     /// A submission without a time was made to wait for `minimum_interval`; sent once for each identifier.
     case paced(TaskIdentifier, interval: Duration)
+    /// The work of an identifier is late, or no longer.
+    case objective(ObjectiveState)
     /// A pause has ended by itself.
     case pauseEnded(Pause)
     /// Requests now wait for these conditions, or runs depend on them.

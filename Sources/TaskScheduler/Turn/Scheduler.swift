@@ -84,6 +84,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
       at: clock.monotonicTime)
     if let watches = opening.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
     for change in opening.turn.pluginHealth { observe(change.notice) }
+    for state in opening.turn.objectives { observe(.objective(state)) }
     monitor.locked { isServing = true }
     do {
       try HostThread.start("scheduler", precise: true) { [self] in

@@ -49,6 +49,8 @@ final class SchedulerCore {
   var completions: CompletionRule?
   /// The pauses in force. Only `open` and `change` set it, so that it can be undone.
   var pauses = PauseBook() { didSet { for handler in handlers.values { handler.pausedUntil = pauses.shut(handler.contract.identifier) } } }
+  /// What is expected of identifiers, and whether they are late.
+  var objectives: [TaskIdentifier: ObjectiveState] = [:]
   /// Whether events are collected for observers.
   var isObserved = false
   var turn = EngineTurn()
@@ -270,8 +272,10 @@ final class SchedulerCore {
   }
 
   /// Finishes a durable turn: counts what only a durable turn counts, and returns the effects.
-  func committed() -> EngineTurn {
+  func committed(now: WallTime) -> EngineTurn {
     for record in turn.history { limits.note(record) }
+    noteSuccesses(turn.history)
+    turn.objectives = reviewObjectives(now: now)
     let committed = turn
     turn = EngineTurn()
     return committed
@@ -308,6 +312,7 @@ final class SchedulerCore {
     let known = try transaction.pluginHealth()
     load(known, now: now)
     pauses = try PauseBook(try transaction.pauses())
+    try loadObjectives(transaction, now: now)
     for lane in try transaction.lanesWithPending() {
       _ = handlers[lane.identifier]?.lane(lane.gates)
       if lane.gates.wakes { hasWaking = true }

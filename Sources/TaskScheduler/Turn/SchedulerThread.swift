@@ -159,6 +159,7 @@ final class SchedulerThread {
       Failpoint.afterAnswer.hit()
     }
     for (identifier, interval) in turn.paced { observe(.paced(identifier, interval: interval)) }
+    for state in turn.objectives { observe(.objective(state)) }
     for pause in turn.endedPauses { observe(.pauseEnded(pause)) }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }

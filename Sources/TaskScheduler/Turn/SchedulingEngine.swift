@@ -68,7 +68,7 @@ final class SchedulingEngine {
       try core.findWatches(transaction)
       return lost
     }
-    let turn = core.committed()
+    let turn = core.committed(now: now)
     Failpoint.booksOpened.hit()
     if core.limits.needsHistory {
       var query = RunQuery()
@@ -113,7 +113,7 @@ final class SchedulingEngine {
     parked = waiting
     core.storeTrouble = nil
     core.storeTroubleSince = nil
-    return core.committed()
+    return core.committed(now: now)
   }
 
   private func take(

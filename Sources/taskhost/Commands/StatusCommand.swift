@@ -27,7 +27,7 @@ struct StatusCommand: AsyncParsableCommand {
 
   private static func print(_ answer: Answer, _ status: StatusAnswer) {
     let now = MomentText.now
-    FieldList(answer, omitting: ["tasks", "problems", "warnings", "assertions", "pauses"], now: now).print()
+    FieldList(answer, omitting: ["tasks", "problems", "warnings", "assertions", "pauses", "objectives"], now: now).print()
     if !status.problems.isEmpty { Terminal.print("") }
     for line in problems(status.problems, now: now) { Terminal.print(line) }
     if let pauses = status.pauses, !pauses.isEmpty {

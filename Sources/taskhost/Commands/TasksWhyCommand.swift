@@ -30,8 +30,9 @@ struct TasksWhyCommand: AsyncParsableCommand {
   /// The explanation for people.
   static func lines(_ answer: ExplanationAnswer, now: Int64) -> [String] {
     let gates = answer.details
-    guard !gates.isEmpty else { return ["nothing holds it"] }
-    var lines = gates.flatMap { Self.lines(gate: $0, now: now) }
+    let expected = (answer.expectations ?? []).map { "expected: \($0.escapingControlCharacters)" }
+    guard !gates.isEmpty else { return ["nothing holds it"] + expected }
+    var lines = expected + gates.flatMap { Self.lines(gate: $0, now: now) }
     // A running or ended request has no future start.
     if gates.contains(where: { ["running", "ended"].contains($0.gate) }) { return lines }
     if let place = answer.place { lines.append("place in line: \(place)") }

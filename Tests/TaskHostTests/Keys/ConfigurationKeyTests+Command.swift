@@ -17,6 +17,7 @@ extension ConfigurationKeyTests {
     "limits.memory": "limits = { memory = \"1GiB\" }", "limits.processes": "limits = { processes = 9 }\nentitlements = {}",
     "limits.descriptors": "limits = { descriptors = 99 }", "entitlements.read": "entitlements = { read = [\"/srv\"] }",
     "entitlements.write": "entitlements = { write = [\"/srv\"] }", "entitlements.network": "entitlements = { network = \"connect\" }",
+    "expect_within": "expect_within = \"26h\"", "start_within": "start_within = \"5m\"",
     "entitlements.exec": "entitlements = { exec = true }",
   ]
 

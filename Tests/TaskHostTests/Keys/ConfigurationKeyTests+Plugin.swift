@@ -73,6 +73,22 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(7200))
       #expect(host.isRunning(id))
     },
+    "plugin.*.expect_within": .here { () throws in
+      let host = try ConfiguredHost(table("expect_within = \"1h\""))
+      try host.pass(.seconds(3600))
+      #expect(host.core.objectives[ConfiguredHost.task]?.overdueSince == host.now)
+      try host.end(host.submit().id)
+      #expect(host.core.objectives[ConfiguredHost.task]?.overdueSince == nil)
+    },
+    "plugin.*.start_within": .here { () throws in
+      let host = try ConfiguredHost(table("start_within = \"5m\""))
+      try host.set([])
+      let id = try host.submit { $0.gates.conditions = .network }.id
+      try host.pass(.seconds(300))
+      #expect(host.core.objectives[ConfiguredHost.task]?.lateSince == (host.now + .seconds(-300)))
+      _ = try host.turn { core, transaction in try core.cancel(id, transaction, now: host.now) }
+      #expect(host.core.objectives[ConfiguredHost.task]?.lateSince == nil)
+    },
     "plugin.*.rate_limit": .here { () throws in
       let host = try ConfiguredHost(table("rate_limit = \"1/10s\""))
       for _ in 0..<2 { try host.submit() }

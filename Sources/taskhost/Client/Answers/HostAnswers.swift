@@ -105,6 +105,8 @@ struct ExplanationAnswer: Decodable {
   let earliestStartUnixMs: Int64?
   let assumptions: [String]?
   let wouldRunIf: [String]
+  /// nil if nothing is expected, or the host's version has no expectations.
+  let expectations: [String]?
 }
 
 /// The expected runs.
