@@ -35,7 +35,9 @@ extension Host {
     let (_, handlers) = await handlers()
     let registered = registry.registered.flatMap { plugin in
       plugin.contracts.map {
-        plugin.status(of: $0, handlers[$0.identifier], command: configuration.commands[$0.identifier.rawValue])
+        plugin.status(
+          of: $0, handlers[$0.identifier], command: configuration.commands[$0.identifier.rawValue],
+          permissions: configuration.plugin($0.identifier.rawValue).permissions)
       }
     }
     let refused = registry.refused.map {
@@ -73,7 +75,7 @@ extension Host {
 
 extension RegisteredPlugin {
   fileprivate func status(
-    of contract: HandlerContract, _ handler: HandlerOverview?, command: CommandConfiguration?
+    of contract: HandlerContract, _ handler: HandlerOverview?, command: CommandConfiguration?, permissions: [String]
   ) -> PluginStatus {
     let worker: PluginWorker? = if case .process(let worker) = placement { worker } else { nil }
     let signature: String? = if case .signed(let key) = candidate.signature { "\(key.name) (\(key.key.id))" } else { nil }
@@ -85,7 +87,7 @@ extension RegisteredPlugin {
       workerProcessID: worker?.processID, failures: health.failures,
       heldUntil: health.heldUntil.flatMap { $0 > SystemClock().wallTime ? $0 : nil }, isQuarantined: health.isQuarantined,
       lastTrouble: health.lastTrouble, signature: signature, digest: candidate.digestText, sandbox: worker?.unenforced ?? [],
-      quota: handler?.quota, rate: handler?.rate, command: command?.words)
+      quota: handler?.quota, rate: handler?.rate, command: command?.words, permissions: permissions)
   }
 }
 

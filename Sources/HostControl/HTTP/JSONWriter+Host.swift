@@ -34,6 +34,7 @@ extension JSONWriter {
     member("signature", plugin.signature)
     member("digest", plugin.digest)
     if !plugin.sandbox.isEmpty { member("sandbox", plugin.sandbox) }
+    if !plugin.permissions.isEmpty { member("permissions", plugin.permissions) }
     member("quota", plugin.quota)
     member("rate", plugin.rate)
     if let code = plugin.reasonCode {

@@ -55,6 +55,8 @@ public struct PluginStatus: Sendable, Hashable {
   public var quota: String?
   /// How often the plugin's runs may start, as a sentence; nil if there is no limit.
   public var rate: String?
+  /// What the plugin may do, a sentence without a full stop each.
+  public var permissions: [String]
 
   /// Creates a status. `registered` becomes `held` or `quarantined` if the other arguments say so; `suspended` can only become
   /// `quarantined`.
@@ -62,7 +64,7 @@ public struct PluginStatus: Sendable, Hashable {
     file: String, health: PluginHealth, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
     reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, failures: Int = 0,
     heldUntil: WallTime? = nil, isQuarantined: Bool = false, lastTrouble: String? = nil, signature: String? = nil, digest: String? = nil,
-    sandbox: [String] = [], quota: String? = nil, rate: String? = nil, command: [String]? = nil
+    sandbox: [String] = [], quota: String? = nil, rate: String? = nil, command: [String]? = nil, permissions: [String] = []
   ) {
     self.file = file
     self.health =
@@ -82,6 +84,7 @@ public struct PluginStatus: Sendable, Hashable {
     self.sandbox = sandbox
     self.quota = quota
     self.rate = rate
+    self.permissions = permissions
     self.command = command
     self.contract = contract
     self.isolation = isolation
