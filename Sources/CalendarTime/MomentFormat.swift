@@ -27,6 +27,9 @@ public enum MomentFormat {
     return text(unixMilliseconds, isSameDay ? "%H:%M:%S %Z" : "%Y-%m-%d %H:%M:%S %Z")
   }
 
+  /// The time of the day in this machine's time zone: `08:00:00`.
+  public static func clock(_ unixMilliseconds: Int64) -> String { text(unixMilliseconds, "%H:%M:%S") }
+
   /// The hour of the day in this machine's time zone: `08:00`.
   public static func hour(_ unixMilliseconds: Int64) -> String { text(unixMilliseconds, "%H:%M") }
 
