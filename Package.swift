@@ -20,6 +20,7 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -48,6 +49,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   // A target depends on its own floor and on lower ones; ArchitectureTests reads the floors from these comments.
@@ -101,8 +103,8 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "HostThreads", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", deque, logging, nioCore, nioHTTP1,
-        nioPosix, serviceLifecycle,
+        "CalendarTime", "Dashboard", "HostThreads", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", "TypedCalls", deque, logging,
+        nioCore, nioHTTP1, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings),
 
@@ -122,6 +124,14 @@ let package = Package(
         "CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskFilters", "TaskModel", heap,
       ],
       swiftSettings: settings),
+
+    // The pages of the dashboard, from what the host tells; it asks and changes nothing itself.
+    .target(
+      name: "Dashboard",
+      dependencies: ["CDashboardFiles", "CalendarTime", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", "TypedCalls", mustache],
+      exclude: ["Files"], swiftSettings: settings),
+    // The templates and what browsers load.
+    .target(name: "CDashboardFiles", path: "Sources/Dashboard/Files", exclude: ["static", "templates"]),
 
     // Floor 1: the services.
     .target(name: "MemoryStore", dependencies: ["HostThreads", "TaskModel"], swiftSettings: settings),
@@ -284,6 +294,7 @@ let package = Package(
         logging, nioCore,
       ],
       swiftSettings: settings),
+    .testTarget(name: "DashboardTests", dependencies: ["Dashboard", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "CommandLineTests",
       dependencies: [

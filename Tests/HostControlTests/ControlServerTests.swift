@@ -132,7 +132,6 @@ import Testing
     ("POST", "/v1/plugins/a%20b/release", nil, 404, "not_found", "identifier"),
     ("GET", "/v1/plugins/a/release", nil, 405, "method_not_allowed", nil),
     ("POST", "/openapi.json", nil, 405, "method_not_allowed", nil),
-    ("GET", "/", nil, 501, "unsupported", nil),
   ]
 
   @Test("what cannot be done is an error with a status, a code, a sentence and the field")

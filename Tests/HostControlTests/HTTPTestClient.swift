@@ -57,8 +57,11 @@ struct HTTPTestClient: Sendable {
   }
 
   /// The answer of `GET /v1/stream`.
-  func stream(_ query: String = "") -> Parts {
-    let transfer = Transfer(request("GET", "/v1/stream\(query)"))
+  func stream(_ query: String = "") -> Parts { parts("/v1/stream\(query)") }
+
+  /// The answer at a path, as it comes.
+  func parts(_ path: String) -> Parts {
+    let transfer = Transfer(request("GET", path))
     return Parts { continuation in
       continuation.onTermination = { _ in transfer.cancel() }
       Task {

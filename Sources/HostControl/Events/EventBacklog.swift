@@ -84,7 +84,7 @@ final class EventBacklog: Sendable {
   /// - Parameters:
   ///   - request: The request whose events to read; nil reads all events.
   ///   - last: The last ``EventID`` that the reader has seen, as text; nil for a new reader.
-  func read(_ request: RequestID?, after last: String?) -> EventReader {
+  func read(_ request: RequestID?, after last: String?, as kind: EventReader.Kind = .events) -> EventReader {
     let (number, oldest) = state.withLock { state -> (Int, (@Sendable () -> Void)?) in
       // The oldest reader gives way. If it still reads, it comes back with the last id it has seen.
       let oldest = state.members.count < Self.maximumReaders ? nil : state.members.removeFirst().wake
@@ -104,7 +104,7 @@ final class EventBacklog: Sendable {
       return (state.nextNumber, oldest)
     }
     oldest?()
-    return EventReader(number: number, backlog: self)
+    return EventReader(number: number, kind: kind, backlog: self)
   }
 
   /// Wakes reader `number` from now on, and at once, because events may be available already.
@@ -129,6 +129,15 @@ final class EventBacklog: Sendable {
       let deliveries = state.members[index].queue.take(from: state.ring, limit: Self.portion)
       if deliveries.isEmpty { state.members[index].isAwake = false }
       return (deliveries, state.incarnation)
+    }
+  }
+
+  /// Drops all that reader `number` has not been sent, and returns whether there was anything. The reader is woken for the next event.
+  func takeAll(_ number: Int) -> Bool {
+    state.withLock { state in
+      guard let index = state.members.firstIndex(where: { $0.number == number }) else { return false }
+      state.members[index].isAwake = false
+      return state.members[index].queue.drop()
     }
   }
 

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import TaskModel
 
 /// Sends a reader's events as server-sent events (WHATWG HTML, "Server-sent events") on its connection, as fast as the client reads. Events
 /// that it cannot take stay in the ``EventBacklog``.
@@ -7,8 +8,7 @@ import NIOHTTP1
 /// Used on the connection's event loop only.
 final class EventFlow {
   /// After it has sent events, it collects those of this time and sends them together: one system call for many events.
-  static let interval = TimeAmount.milliseconds(20)
-
+  private let interval: TimeAmount
   private let reader: EventReader
   private let context: ChannelHandlerContext
   private var sentAt = NIODeadline.uptimeNanoseconds(0)
@@ -18,6 +18,7 @@ final class EventFlow {
 
   init(_ reader: EventReader, _ context: ChannelHandlerContext) {
     self.reader = reader
+    interval = .nanoseconds(reader.interval.wholeNanoseconds)
     self.context = context
   }
 
@@ -32,7 +33,7 @@ final class EventFlow {
   /// There may be events.
   private func wake() {
     guard timer == nil, !isOver else { return }
-    let next = sentAt + Self.interval
+    let next = sentAt + interval
     guard next > .now() else { return send() }
     timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [weak self] in
       self?.timer = nil

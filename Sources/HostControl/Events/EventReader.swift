@@ -1,12 +1,23 @@
 import StrictText
+import TaskModel
 
 /// A reader of the stream; it leaves with ``stop()``, or with its last reference.
 final class EventReader: Sendable {
+  /// What a reader is told.
+  enum Kind: Sendable {
+    /// Every event.
+    case events
+    /// That there were events since it was told last.
+    case changes
+  }
+
   private let number: Int
+  private let kind: Kind
   private let backlog: EventBacklog
 
-  init(number: Int, backlog: EventBacklog) {
+  init(number: Int, kind: Kind, backlog: EventBacklog) {
     self.number = number
+    self.kind = kind
     self.backlog = backlog
   }
 
@@ -14,6 +25,9 @@ final class EventReader: Sendable {
 
   /// Calls `wake`, on any thread, when there are events or the stream has ended: once until ``take()`` has returned nil.
   func begin(_ wake: @escaping @Sendable () -> Void) { backlog.begin(number, wake) }
+
+  /// How long events are collected before they are sent together.
+  var interval: Duration { kind == .changes ? .milliseconds(250) : .milliseconds(20) }
 
   /// Whether no further events come.
   var hasEnded: Bool { backlog.hasEnded(number) }
@@ -23,6 +37,7 @@ final class EventReader: Sendable {
 
   /// The next portion of events as server-sent events; nil if there are none now.
   func take() -> [UInt8]? {
+    if kind == .changes { return backlog.takeAll(number) ? Array("event: change\ndata:\n\n".utf8) : nil }
     let (deliveries, incarnation) = backlog.take(number)
     guard !deliveries.isEmpty else { return nil }
     var bytes: [UInt8] = []

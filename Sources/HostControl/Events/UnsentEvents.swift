@@ -50,6 +50,14 @@ struct UnsentEvents {
     return true
   }
 
+  /// Drops all events that wait, and returns whether there were any. For a reader that does not resume.
+  mutating func drop() -> Bool {
+    let hadEvents = !waiting.isEmpty || missed > 0
+    waiting.removeAll(keepingCapacity: waiting.count < 1000)
+    (bytes, missed) = (0, 0)
+    return hadEvents
+  }
+
   /// The next events, about `limit` bytes of them; empty if there are none.
   mutating func take(from ring: EventRing, limit: Int) -> [Delivery] {
     var deliveries: [Delivery] = []

@@ -27,8 +27,8 @@ struct ControlRequest: Sendable {
 
   /// How many bytes of its body are read; 0 if its route takes no body, and whatever comes is dropped.
   var bodyLimit: Int {
-    guard case .success(.route(let route, _)) = route else { return 0 }
-    return route.bodyLimit
+    guard case .success(let match) = route else { return 0 }
+    return match.bodyLimit
   }
 
   /// The path and query of a target that may be a whole URL.

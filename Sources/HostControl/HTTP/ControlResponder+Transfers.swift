@@ -60,7 +60,7 @@ extension ControlResponder {
     return record
   }
 
-  private func state(of record: RequestRecord) async throws -> TransferState {
+  func state(of record: RequestRecord) async throws -> TransferState {
     var query = RunQuery()
     query.request = record.id
     query.limit = 1

@@ -43,6 +43,7 @@ struct ControlResponder: Sendable {
     switch match {
     case .route(let route, let answer):
       return try await answer(self, RouteCall(request: request, query: QueryParameters(request.query, known: route.query.map(\.name))))
+    case .page: return await PageResponder(api: self).respond(to: request)
     case .otherMethods(let allowed): return notAllowed(request, use: allowed)
     }
   }

@@ -44,7 +44,7 @@ struct ControlResponse: Sendable {
 }
 
 extension RequestRefusal.Code {
-  fileprivate var status: HTTPResponseStatus {
+  var status: HTTPResponseStatus {
     switch self {
     case .invalid: .badRequest
     case .notFound: .notFound

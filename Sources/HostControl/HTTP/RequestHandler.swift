@@ -70,7 +70,7 @@ final class RequestHandler: ChannelInboundHandler {
     self.head = head
     keepsAlive = head.isKeepAlive
     var request = ControlRequest(head)
-    if case .success(.route(let route, _)) = request.route, route.isChange { request.peer = Peer(context.channel) }
+    if case .success(let match) = request.route, match.isChange { request.peer = Peer(context.channel) }
     state = .receiving(request, taken: 0)
     let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     // No route that takes no body has a reason to refuse one.

@@ -49,6 +49,10 @@ extension NamedSchema {
   static let begunPauseSchema = JSONSchema.object(
     .may("dry_run", .boolean), pauseMembers, .must("waiting", .count), .must("more", .boolean), .must("running", .count))
 
+  static let objectiveSchema = JSONSchema.object(
+    .must("identifier", .identifier), .may("expect_within_ms", .count), .may("start_within_ms", .count), .moment("last_success"),
+    .moment("expected"), .moment("overdue_since"), .moment("late_since"))
+
   static let pluginSchema = JSONSchema.object(
     .must("file", .string), .must("standing", .names(of: PluginStatus.PluginHealth.self)), .may("identifier", .identifier),
     .may("kind", .names(of: TaskKind.self)), .may("budget_ms", .count), .may("grace_ms", .count), .may("max_concurrent_runs", .count),
@@ -56,7 +60,7 @@ extension NamedSchema {
     .may("success", .names(of: SuccessRule.self)), .may("command", .texts), .may("isolation", .names(["thread", "process"])),
     .may("worker", .object(.must("process_id", .count), .may("state", .string))), .must("running", .count), .must("strikes", .count),
     .moment("held_until"), .must("quarantined", .boolean), .may("last_trouble", .string), .may("signature", .string),
-    .may("digest", .string), .may("sandbox", .texts), .may("quota", .string), .may("rate", .string),
+    .may("digest", .string), .may("sandbox", .texts), .may("permissions", .texts), .may("quota", .string), .may("rate", .string),
     .may("reason", .object(.must("code", .string), .must("message", .string))))
 
   static let pluginReleaseSchema = JSONSchema.object(
@@ -87,7 +91,8 @@ extension NamedSchema {
       .members(
         .must(
           ["events_received", "events_woken", "events_merged", "events_dropped", "log_lines_dropped", "assertions_refused"], .count))),
-    .must("assertions", .array(.named(.assertion))), .must("pauses", .array(.named(.pause))), problemMembers, .must("warnings", .texts),
+    .must("assertions", .array(.named(.assertion))), .must("pauses", .array(.named(.pause))),
+    .must("objectives", .array(.named(.objective))), problemMembers, .must("warnings", .texts),
     .must("sandbox", .texts))
 
   static let healthSchema = JSONSchema.object(.must("phase", .names(of: HostPhase.self)), .may("problem", .string))

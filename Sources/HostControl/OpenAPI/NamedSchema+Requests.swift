@@ -63,7 +63,7 @@ extension NamedSchema {
 
   static let explanationSchema = JSONSchema.object(
     .must("id", .id), .must("gates", .texts), .must("details", .array(.named(.gate))), .may("place", .integer(1...Int64.max)),
-    .momentOrNull("earliest_start"), .may("assumptions", .texts), .must("would_run_if", .texts))
+    .momentOrNull("earliest_start"), .may("assumptions", .texts), .may("expectations", .texts), .must("would_run_if", .texts))
 
   static let gateSchema = JSONSchema.object(
     .must("gate", .string), .must("sentence", .string), .moment("since"), .moment("until"), .may("held_by", .texts),

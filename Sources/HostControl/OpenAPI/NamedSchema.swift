@@ -26,6 +26,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
   case assertion = "Assertion"
   case pause = "Pause"
   case begunPause = "BegunPause"
+  case objective = "Objective"
   case plugin = "Plugin"
   case pluginRelease = "PluginRelease"
   case problem = "Problem"
@@ -60,6 +61,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
     case .assertion: Self.assertionSchema
     case .pause: .members(Self.pauseMembers)
     case .begunPause: Self.begunPauseSchema
+    case .objective: Self.objectiveSchema
     case .plugin: Self.pluginSchema
     case .pluginRelease: Self.pluginReleaseSchema
     case .problem: Self.problemSchema

@@ -34,7 +34,6 @@ extension Route {
       ControlResponse(
         status: .ok, headers: ["content-type": "application/json; charset=utf-8"], body: .bytes(RouteTable.description))
     },
-    .later(.GET, "/", "showDashboard", "the dashboard"),
   ]
 
   /// A route that is designed, but not part of this version.

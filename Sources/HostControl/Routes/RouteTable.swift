@@ -7,8 +7,28 @@ struct RouteTable: Sendable {
   /// What a method and a path ask for.
   enum Match: Sendable {
     case route(Route, answer: Route.Answer)
+    /// A page of the dashboard, or what belongs to one: ``PageResponder`` reads the path.
+    case page
     /// The path answers only these methods.
     case otherMethods([HTTPMethod])
+
+    /// How many bytes of a request's body are read.
+    var bodyLimit: Int {
+      switch self {
+      case .route(let route, _): route.bodyLimit
+      case .page: PageResponder.formBytes
+      case .otherMethods: 0
+      }
+    }
+
+    /// Whether it may change something, so that it matters who asks.
+    var isChange: Bool {
+      switch self {
+      case .route(let route, _): route.isChange
+      case .page: true
+      case .otherMethods: false
+      }
+    }
   }
 
   /// A path with an argument in it.
@@ -49,6 +69,7 @@ struct RouteTable: Sendable {
 
   /// - Parameter path: As the client sent it, percent-encoded. A path that is written out goes before one with an argument.
   func find(_ method: HTTPMethod, _ path: String) throws(RequestRefusal) -> Match {
+    if PageResponder.serves(path) { return .page }
     if let routes = plain[path] { return try Self.choose(method, routes, argument: "") }
     let parts = Self.parts(of: path)
     guard let template = templates.first(where: { $0.matches(parts) }) else {
