@@ -6,6 +6,7 @@
 # make token-servers   refreshes tokens of real authorization servers, which it installs from the Python Package Index
 # make monitoring   checks metrics, alert rules and the Grafana dashboard with a real Prometheus
 # make api-check   checks /openapi.json against the running host with schemathesis, which it installs from the Python Package Index
+# make dashboard-check   uses the dashboard in Debian's Chromium, which it installs
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
@@ -14,7 +15,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring api-check states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring api-check dashboard-check states docs lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
 PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
@@ -128,6 +129,18 @@ api-check: deps
 	swift build --product taskhost-worker
 	cc -shared -fPIC -O2 -I SDK/CTaskHost/include -o $(API_CHECK)/hello-c.so Plugins/Samples/hello-c/hello.c
 	$(API_CHECK)/bin/python Tests/ApiCheck/check.py .build/debug/taskhost $(API_CHECK)/hello-c.so
+# Every page at two widths in both themes, and what people do there. axe-core's rules come with a package of PyPI; without it, the check has
+# rules of its own. Pictures of the pages: make dashboard-check DASHBOARD_SHOTS=FOLDER.
+DASHBOARD_SCRATCH := .build-dashboard
+dashboard-check: PACKAGES += chromium chromium-driver python3-pip fonts-dejavu-core
+dashboard-check: build
+	mkdir -p $(DASHBOARD_SCRATCH)
+	[ -e $(DASHBOARD_SCRATCH)/axe.min.js ] || { \
+	  python3 -m pip download --quiet --no-deps --dest $(DASHBOARD_SCRATCH) axe-core-python==0.1.0 && \
+	  python3 -m zipfile -e $(DASHBOARD_SCRATCH)/axe_core_python-*.whl $(DASHBOARD_SCRATCH)/axe && \
+	  cp $(DASHBOARD_SCRATCH)/axe/axe_core_python/axe.min.js $(DASHBOARD_SCRATCH)/; } || echo "without axe-core"
+	python3 Tests/Dashboard/check.py $(BUILD) $(if $(DASHBOARD_SHOTS),--shots $(DASHBOARD_SHOTS)) \
+	  $$([ ! -e $(DASHBOARD_SCRATCH)/axe.min.js ] || echo --axe $(DASHBOARD_SCRATCH)/axe.min.js)
 
 # Writes the table of transitions into Documentation/states.md; a test compares it.
 states: deps
@@ -176,6 +189,7 @@ bench: build
 
 clean:
 	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(API_CHECK)
+	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(DASHBOARD_SCRATCH)
 
 clean-state:
 	rm -rf $(STATE) $(STATE)-demo
