@@ -21,7 +21,8 @@ public enum ForecastPage {
       "time": View(time: forecast.from, now: nil), "chart": Lanes.forecast(forecast, most: lanes), "notes": forecast.notes, "list": list,
       "held": heldView,
     ]
-    return Page("Forecast", in: .forecast, "forecast", values, now: now)
+    // A forecast goes through all that is due: it is made when somebody asks for it, not at every event.
+    return Page("Forecast", in: .forecast, "forecast", values, now: now, changes: nil)
   }
 
   private static func more(_ count: Int, _ kind: String, _ isTruncated: Bool) -> String? {
