@@ -12,6 +12,8 @@ from browser import Browser, WebDriverError
 from scene import HOSTILE, Host
 
 WIDTHS = (360, 1440)
+# Between them and beyond: nothing may scroll sideways.
+OTHER_WIDTHS = (320, 641, 800, 1024, 3840)
 TAB, ENTER, SHIFT = "\ue004", "\ue007", "\ue008"
 
 # What axe-core would say, as far as it matters here: names, labels, headings, landmarks, contrast, ids.
@@ -107,6 +109,15 @@ class Check:
                 if self.shots:
                     browser.screenshot(os.path.join(self.shots, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
         self.expect(not flaws, "\n        ".join(flaws[:20]))
+
+    def widths(self):
+        for width in OTHER_WIDTHS:
+            with Browser(width, 900) as browser:
+                for name, path in pages(self.ids).items():
+                    if path:
+                        browser.open(self.host.url(path))
+                        found = browser.run(RULES)
+                        self.expect(not found, f"{name} at {width} px: {found[:3]}")
 
     def keyboard(self):
         with Browser() as browser:
@@ -300,7 +311,7 @@ def main():
         checks = [(f"every page at {width} px, {'dark' if dark else 'light'}", lambda width=width, dark=dark: check.looks(width, dark))
                   for width in WIDTHS for dark in (False, True)]
         checks += [
-            ("keyboard alone", check.keyboard), ("a failing nightly job is found and mended", check.mend), ("pages follow the host", check.live),
+            ("every page from 320 to 3840 px", check.widths), ("keyboard alone", check.keyboard), ("a failing nightly job is found and mended", check.mend), ("pages follow the host", check.live),
             ("actions on requests and conditions", check.actions), ("filters and bulk actions", check.filters),
             ("a typed handler's form", check.submission), ("without JavaScript", check.without_scripts), ("a flood of events", check.flood),
             ("an open page costs nothing", lambda: idle(options.build)),
