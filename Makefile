@@ -129,6 +129,7 @@ api-check: deps
 	swift build --product taskhost-worker
 	cc -shared -fPIC -O2 -I SDK/CTaskHost/include -o $(API_CHECK)/hello-c.so Plugins/Samples/hello-c/hello.c
 	$(API_CHECK)/bin/python Tests/ApiCheck/check.py .build/debug/taskhost $(API_CHECK)/hello-c.so
+
 # Every page at two widths in both themes, and what people do there. axe-core's rules come with a package of PyPI; without it, the check has
 # rules of its own. Pictures of the pages: make dashboard-check DASHBOARD_SHOTS=FOLDER.
 DASHBOARD_SCRATCH := .build-dashboard

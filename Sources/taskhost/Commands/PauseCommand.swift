@@ -78,7 +78,8 @@ struct PauseCommand: AsyncParsableCommand {
     for pause in pauses {
       table.add(
         pause.id.map { "\($0)" } ?? "-", pause.subject, MomentFormat.relative(pause.sinceUnixMs, now: now),
-        pause.untilUnixMs.map { "\(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" } ?? "taskhost resume \(pause.id ?? 0)",
+        pause.untilUnixMs.map { "\(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" }
+          ?? "taskhost resume \(pause.id ?? 0)",
         pause.by, pause.why ?? "")
     }
     return table
