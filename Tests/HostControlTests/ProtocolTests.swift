@@ -53,9 +53,9 @@ import Testing
 
   @Test("a target may be a whole URL")
   func absoluteForm() async throws {
-    let head = "HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    let head = "HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
     #expect(try await answer(to: "GET http://localhost/healthz \(head)").hasPrefix("HTTP/1.1 200 "))
-    #expect(try await answer(to: "GET http://localhost \(head)").hasPrefix("HTTP/1.1 501 "))
+    #expect(try await answer(to: "GET http://localhost \(head)").hasPrefix("HTTP/1.1 200 "))
   }
 
   @Test("the rest of a refused body is dropped, and no further request is read")

@@ -21,13 +21,23 @@ import Testing
       ("GET", "/v1/transfers"), ("POST", "/v1/transfers"), ("GET", "/v1/transfers/\(id)"), ("DELETE", "/v1/transfers/\(id)"),
       ("POST", "/v1/transfers/\(id)/pause"), ("POST", "/v1/transfers/\(id)/resume"), ("PUT", "/v1/conditions"),
       ("DELETE", "/v1/conditions"), ("POST", "/v1/events/x"), ("GET", "/v1/status"), ("GET", "/v1/problems"), ("GET", "/v1/forecast"),
-      ("POST", "/v1/reload"), ("POST", "/v1/shutdown"), ("GET", "/v1/stream"), ("GET", "/metrics"), ("GET", "/healthz"), ("GET", "/"),
+      ("POST", "/v1/reload"), ("POST", "/v1/shutdown"), ("GET", "/v1/stream"), ("GET", "/metrics"), ("GET", "/healthz"),
       ("GET", "/openapi.json"),
     ])
   func found(_ method: String, _ path: String) throws {
     guard case .route = try RouteTable.control.find(HTTPMethod(rawValue: method), path) else {
       Issue.record("\(method) \(path) is not answered")
       return
+    }
+  }
+
+  @Test("pages lead to the dashboard, whatever the method", arguments: ["/", "/ui", "/ui/requests", "/ui/nothing"])
+  func pages(_ path: String) throws {
+    for method in [HTTPMethod.GET, .POST, .PUT] {
+      guard case .page = try RouteTable.control.find(method, path) else {
+        Issue.record("\(method) \(path) is no page")
+        return
+      }
     }
   }
 

@@ -251,7 +251,7 @@ import Testing
   @Test(
     "what is wrong is refused, and said",
     arguments: [
-      (PauseOrder(filter: "tags:x", by: "a"), "at character 1: there is no word \"tags\"; did you mean \"tag\"?"),
+      (PauseOrder(filter: "tags:x", by: "a"), "at character 1: \"tags\" is not a word of filters; did you mean \"tag\"?"),
       (PauseOrder(filter: "state:pending", by: "a"), "state has no place in it"),
       (PauseOrder(by: "a", until: .ms(-1)), "until: a time to come"),
       (PauseOrder(by: "a", until: .ms(400_000_000_000)), "within ten years"),
