@@ -50,11 +50,6 @@ extension SubmissionReader {
       })
   }
 
-  /// One request, or an array of them.
-  static func body(of schema: NamedSchema) -> RouteBody {
-    RouteBody(.choice([.named(schema), .array(.named(schema), count: 1...maximumRequests)]), limit: BodyBudget.submissionBytes)
-  }
-
   /// The answers for one request and for an array.
   static let answer = JSONSchema.choice([
     .named(.submission), .object(.must("requests", .array(.named(.submission)))),

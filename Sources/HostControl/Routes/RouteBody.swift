@@ -12,3 +12,10 @@ struct RouteBody: Sendable {
     (self.schema, self.limit, self.isRequired, self.mediaType) = (schema, limit, isRequired, mediaType)
   }
 }
+
+extension SubmissionReader {
+  /// One request, or an array of them.
+  static func body(of schema: NamedSchema) -> RouteBody {
+    RouteBody(.choice([.named(schema), .array(.named(schema), count: 1...maximumRequests)]), limit: BodyBudget.submissionBytes)
+  }
+}
