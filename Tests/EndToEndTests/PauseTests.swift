@@ -69,7 +69,8 @@ struct PauseTests {
   func refusals() async throws {
     try await HostProcess.run { host in
       let wrong = try await host.cli("pause", "tags:x")
-      #expect(wrong.status == 6 && wrong.errors.contains("at character 1: \"tags\" is not a word of filters; did you mean \"tag\"?"), "\(wrong)")
+      #expect(
+        wrong.status == 6 && wrong.errors.contains("at character 1: \"tags\" is not a word of filters; did you mean \"tag\"?"), "\(wrong)")
       #expect(try await host.cli("pause", "--until", "soon").status == 2)
       #expect(try await host.cli("pause", "--list", "tag:x").status == 2)
       let none = try await host.cli("resume")
