@@ -60,6 +60,10 @@ final class EventFlow {
       }
       write(ByteBuffer(bytes: bytes))
       hasSent = true
+      if reader.saysAllAtOnce {
+        if isLast { finish() }
+        return
+      }
       // Beyond this, only a flush shows whether the client keeps up.
       if bytes.count >= EventBacklog.portion { context.flush() }
     }

@@ -29,6 +29,9 @@ final class EventReader: Sendable {
   /// How long events are collected before they are sent together.
   var interval: Duration { kind == .changes ? .milliseconds(250) : .milliseconds(20) }
 
+  /// Whether one portion tells of everything until then: what happens while it is sent is for the next interval.
+  var saysAllAtOnce: Bool { kind == .changes }
+
   /// Whether no further events come.
   var hasEnded: Bool { backlog.hasEnded(number) }
 
