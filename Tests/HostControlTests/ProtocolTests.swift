@@ -58,6 +58,21 @@ import Testing
     #expect(try await answer(to: "GET http://localhost \(head)").hasPrefix("HTTP/1.1 200 "))
   }
 
+  @Test(
+    "a page of another site reaches and changes nothing; programs call the host as they like",
+    arguments: [
+      ("GET /v1/status", "host: evil.example", 421), ("GET /metrics", "host: evil.example:80", 421),
+      ("POST /v1/shutdown", "host: localhost\r\norigin: http://evil.example", 403),
+      ("POST /v1/shutdown", "host: localhost\r\nsec-fetch-site: cross-site", 403),
+      ("POST /v1/shutdown", "host: localhost\r\nsec-fetch-site: same-site", 403),
+      ("POST /v1/requests", "host: localhost\r\norigin: http://localhost", 400), ("GET /v1/status", "host: h", 200),
+      ("GET /v1/status", "host: 127.0.0.1:7411", 200), ("GET /v1/status", "host: [::1]:7411", 200),
+      ("GET /v1/status", "host: localhost\r\norigin: http://evil.example", 200),
+    ])
+  func otherSites(_ line: String, _ headers: String, _ status: Int) async throws {
+    #expect(try await answer(to: "\(line) HTTP/1.1\r\n\(headers)\r\nconnection: close\r\n\r\n").hasPrefix("HTTP/1.1 \(status) "))
+  }
+
   @Test("the rest of a refused body is dropped, and no further request is read")
   func refusedBody() async throws {
     let body = String(repeating: " ", count: 70_000)

@@ -42,6 +42,16 @@ struct ControlResponder: Sendable {
   private func answer(_ match: RouteTable.Match, to request: ControlRequest) async throws -> ControlResponse {
     switch match {
     case .route(let route, let answer):
+      guard PageOrigin.mayReach(request.headers.first(name: "host")) else {
+        return .failure(
+          .misdirectedRequest, code: "misdirected",
+          "the host does not answer under this name: use localhost, a name without a dot, or the number of an address")
+      }
+      guard !route.isChange || PageOrigin.mayCall(request.headers) else {
+        return .failure(
+          .forbidden, code: "forbidden",
+          "a page of another site sent this, so nothing was done: programs send no Origin and no Sec-Fetch-Site")
+      }
       return try await answer(self, RouteCall(request: request, query: QueryParameters(request.query, known: route.query.map(\.name))))
     case .page: return await PageResponder(api: self).respond(to: request)
     case .otherMethods(let allowed): return notAllowed(request, use: allowed)

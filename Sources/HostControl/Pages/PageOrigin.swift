@@ -1,6 +1,7 @@
 import NIOHTTP1
 
-/// Whether a browser's request comes from the dashboard itself. Other sites can send requests to it too, and have their names lead to it.
+/// Whether a browser's request comes from the dashboard itself. Other sites can send requests to it and to the API too, through a tunnel to
+/// the socket, and have their names lead to it.
 enum PageOrigin {
   /// Whether the page or form may be answered at the address that the browser was given.
   ///
@@ -11,6 +12,16 @@ enum PageOrigin {
     if host.hasPrefix("[") { return true }
     let name = host.prefix { $0 != ":" }.lowercased()
     return name == "localhost" || name.hasSuffix(".localhost") || name.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
+  }
+
+  /// Whether the API may be answered at this name. Programs use any; browsers are led here by names that have a dot.
+  static func mayReach(_ host: String?) -> Bool {
+    isServed(at: host) || host.map { !$0.prefix { $0 != ":" }.contains(".") } ?? true
+  }
+
+  /// Whether a request may change something by the API: it comes from a program, which has no origin, or from a page of this host.
+  static func mayCall(_ headers: HTTPHeaders) -> Bool {
+    headers["sec-fetch-site"].isEmpty && headers["origin"].isEmpty || mayChange(headers)
   }
 
   /// Whether a form may change something: browsers say where it was sent from.
