@@ -10,7 +10,7 @@ public struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The maximum length of a filter in bytes.
   public static let longest = 4096
 
-  /// Refuses a filter that is too long. A client does so before it sends one in a URL, for which there is no room then.
+  /// Refuses a filter that is too long. A client checks before it puts the filter into a URL, where it would not fit.
   public static func checkLength(of text: String) throws(FilterError) {
     guard text.utf8.count > longest else { return }
     throw FilterError(position: 1, message: "the filter has \(text.utf8.count) bytes, more than \(longest): write a shorter one")

@@ -12,7 +12,7 @@ public struct PageRenderer: Sendable {
     var library = MustacheLibrary()
     for file in DashboardFile.all where file.name.hasSuffix(Self.suffix) {
       let name = String(file.name.dropLast(Self.suffix.count))
-      // A partial stands within a line: the end of its file is no part of it.
+      // A partial stands within a line, so the line end of its file is left out.
       let text = String(decoding: file.bytes, as: UTF8.self)
       try library.register(Self.inline.contains(name) ? String(text.dropLast()) : text, named: name)
     }

@@ -89,9 +89,12 @@ struct ControlResponder: Sendable {
   func listRuns(_ parameters: QueryParameters) async throws -> ControlResponse {
     let wanted = try runQuery(parameters)
     let found = try await host.runs(wanted)
-    // Live runs come first, and once more at the place of their ids.
-    let last = found.last { $0.outcome != nil }?.id
-    return list("runs", found, next: found.count < wanted.limit ? nil : last?.description) { $0.run($1) }
+    return list("runs", found, next: Self.next(found, wanted)?.description) { $0.run($1) }
+  }
+
+  /// Where the next page of runs begins: after the last ended run of a full page. Live runs come first, and again in the order of their ids.
+  static func next(_ found: [RunRecord], _ wanted: RunQuery) -> RunID? {
+    found.count < wanted.limit ? nil : found.last { $0.outcome != nil }?.id
   }
 
   func cancel(_ id: RequestID) async throws -> ControlResponse {

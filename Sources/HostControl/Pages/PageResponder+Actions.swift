@@ -74,13 +74,16 @@ extension PageResponder {
   }
 
   /// The member `delay_ms` for a field such as `1h30m`; none for an empty field.
-  private static func delay(_ form: PageQuery, _ writer: inout JSONWriter) throws(RequestRefusal) {
+  ///
+  /// - Parameter label: The field's name on the page, for the refusal, where the page has several fields.
+  static func delay(_ form: PageQuery, _ writer: inout JSONWriter, label: String? = nil) throws(RequestRefusal) {
     guard let text = try form.text("delay") else { return }
     do {
       writer.member(RequestField.delay, try DurationFormat.milliseconds(of: text[...], units: DurationFormat.unitsWithWeeks))
     } catch {
       let shown = String(text.prefix(40)).escapingControlCharacters
-      throw RequestRefusal(.invalid, "\"\(shown)\" is no duration: write it as 15m or 1h30m", field: "delay")
+      let field = label.map { "\($0): " } ?? ""
+      throw RequestRefusal(.invalid, "\(field)\"\(shown)\" is no duration: write it as 15m or 1h30m", field: "delay")
     }
   }
 

@@ -105,12 +105,7 @@ extension PageResponder {
     wanted.limit = Self.rows
     let found = try await host.runs(wanted)
     return try page(
-      ListPages.runs(found, filter: text, next: Self.next(found, wanted), isFirst: wanted.after == nil, now: now), query)
-  }
-
-  /// The last ended run of a full page: live ones come first, and once more at the place of their ids.
-  private static func next(_ found: [RunRecord], _ wanted: RunQuery) -> RunID? {
-    found.count < wanted.limit ? nil : found.last { $0.outcome != nil }?.id
+      ListPages.runs(found, filter: text, next: ControlResponder.next(found, wanted), isFirst: wanted.after == nil, now: now), query)
   }
 
   private func transfers(_ query: PageQuery) async throws -> ControlResponse {
@@ -173,7 +168,7 @@ extension PageResponder {
     wanted.after = try query.id("after", ofA: "run")
     let runs = try await host.runs(wanted)
     return try page(
-      SchedulePages.one(task, plugin, runs: runs, next: Self.next(runs, wanted), isFirst: wanted.after == nil, now: now), query)
+      SchedulePages.one(task, plugin, runs: runs, next: ControlResponder.next(runs, wanted), isFirst: wanted.after == nil, now: now), query)
   }
 
   /// An identifier has a page too if all its schedules have keys, or none has run.

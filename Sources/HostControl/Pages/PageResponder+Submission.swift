@@ -43,12 +43,7 @@ extension PageResponder {
         writer.name(RequestField.payload.rawValue)
         writer.raw(payload.utf8)
       }
-      if let text = try form.text("delay") {
-        guard let delay = try? DurationFormat.milliseconds(of: text[...], units: DurationFormat.unitsWithWeeks) else {
-          throw RequestRefusal(.invalid, "start after: \"\(text.prefix(40))\" is no duration: write it as 15m or 1h30m", field: "delay")
-        }
-        writer.member(RequestField.delay, delay)
-      }
+      try Self.delay(form, &writer, label: "start after")
       writer.member(RequestField.uniqueKey, try form.text("key"))
       let tags = try form.text("tag")?.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") } ?? []
       if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
@@ -57,7 +52,7 @@ extension PageResponder {
 
   private typealias Argument = (name: String, write: (inout JSONWriter, String) -> Void)
 
-  /// The arguments that were filled in. What is no number is sent as text: the host then says which argument it does not fit.
+  /// The arguments that were filled in. Text that is not a number is sent as it is: the host then says which argument it does not fit.
   private static func arguments(_ signature: TypedSignature, _ form: PageQuery) throws -> [Argument] {
     try signature.parameters.compactMap { parameter -> Argument? in
       guard parameter.type != .task else { return nil }
