@@ -8,7 +8,6 @@ The host runs in a directory of its own. A thread passes TCP connections on to i
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,32 +16,13 @@ import urllib.request
 
 from openapi_spec_validator import validate
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../SocketBridge"))
+from socket_bridge import Bridge  # noqa: E402
+
 # What schemathesis must not call: it would end the host, or wait for the end of a stream.
 EXCLUDED = ["shutDown", "streamEvents"]
 # The plugin's.
 IDENTIFIER = "org.taskhost.samples.hello-c"
-
-
-def forward(source, target):
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    for end in (source, target):
-        try:
-            end.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-
-
-def serve(listener, path):
-    while True:
-        client, _ = listener.accept()
-        host = socket.socket(socket.AF_UNIX)
-        host.connect(path)
-        for pair in ((client, host), (host, client)):
-            threading.Thread(target=forward, args=pair, daemon=True).start()
 
 
 def close(schema):
@@ -114,9 +94,7 @@ def run(taskhost, plugin, arguments, folder):
     host = subprocess.Popen([taskhost, "run", "--allow-missing", "--config", f"{folder}/taskhost.toml"], stderr=subprocess.PIPE, text=True)
     try:
         wait_for(host)
-        listener = socket.create_server(("127.0.0.1", 0))
-        threading.Thread(target=serve, args=(listener, f"{folder}/state/control.sock"), daemon=True).start()
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        url = f"http://127.0.0.1:{Bridge(f'{folder}/state/control.sock').port}"
         with urllib.request.urlopen(f"{url}/openapi.json") as answer:
             document = json.load(answer)
         validate(document)

@@ -6,11 +6,14 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
-import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "Tests/SocketBridge"))
+from socket_bridge import Bridge  # noqa: E402
+
 HOSTILE = "<img src=x onerror=document.title='pwned'>\"'`{{content}}&amp\u202e<script>document.title='pwned'</script>"
 
 CONFIGURATION = """
@@ -71,44 +74,6 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(30)
         self.sock.connect(self.path)
-
-
-class Bridge:
-    """A TCP port that leads to the control socket, as `ssh -L` makes one."""
-
-    def __init__(self, path):
-        self.path = path
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            host = socket.socket(socket.AF_UNIX)
-            try:
-                host.connect(self.path)
-            except OSError:
-                client.close()
-                continue
-            for source, target in ((client, host), (host, client)):
-                threading.Thread(target=self._copy, args=(source, target), daemon=True).start()
-
-    @staticmethod
-    def _copy(source, target):
-        try:
-            while data := source.recv(65536):
-                target.sendall(data)
-        except OSError:
-            pass
-        for end in (source, target):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
 
 class Host:
