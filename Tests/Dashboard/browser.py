@@ -107,11 +107,19 @@ class Browser:
         return self.find(f"//{within or 'main'}//button[starts-with(normalize-space(.), '{label}')]", "xpath")
 
     def push(self, label, within=""):
-        """Clicks a button. A page that has just replaced the part with it is asked again."""
+        """Clicks a button, by the text that people see."""
+        self._click(lambda: self.button(label, within))
+
+    def follow(self, xpath):
+        """Clicks a link."""
+        self._click(lambda: self.find(xpath, "xpath"))
+
+    def _click(self, find):
+        """Clicks what is found. A page that has just replaced the part with it is asked again."""
         end = time.monotonic() + 10
         while True:
             try:
-                return self.click(self.button(label, within))
+                return self.click(find())
             except WebDriverError as error:
                 if "stale" not in str(error) or time.monotonic() > end:
                     raise

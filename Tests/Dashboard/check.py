@@ -147,15 +147,15 @@ class Check:
         with Browser() as browser:
             browser.open(self.host.url())
             self.expect("need" in browser.text("#problems-title"), "the overview begins with problems")
-            browser.click(browser.find("//section[@id='problems']//a[text()='backup.nightly']", "xpath"))
+            browser.follow("//section[@id='problems']//a[text()='backup.nightly']")
             self.expect("failing" in browser.text("#head") and "3 failures in a row" in browser.text("#facts"), "the schedule's page says how it fails")
-            browser.click(browser.find("//section[@id='history']//tbody//a", "xpath"))
+            browser.follow("//section[@id='history']//tbody//a")
             self.expect("no such device" in browser.text("#log"), "the log of the run says why")
             with open(os.path.join(self.host.directory, "allowed"), "w"):
                 pass
-            browser.click(browser.find("//section[@id='facts']//a[text()='backup.nightly']", "xpath"))
+            browser.follow("//section[@id='facts']//a[text()='backup.nightly']")
             browser.push("Run now")
-            self.expect("done=started" in browser.url and "due at once" in browser.text(".notice"), "a message says what was done")
+            browser.wait(lambda: "done=started" in browser.url and "due at once" in browser.text(".notice"), "a message that says what was done")
             browser.wait(lambda: "saved 3 files" in browser.text("main") and "succeeded" in browser.text("#attempts"), "the run's end, without a reload")
             browser.open(self.host.url())
             self.expect("backup.nightly" not in browser.text("#problems"), "the problem is gone from the overview")
