@@ -18,11 +18,11 @@ public enum MomentFormat {
     return length.isEmpty ? "now" : (isToCome ? "in \(length)" : "\(length) ago")
   }
 
-  /// `2026-11-21 08:00:00` in this machine's time zone.
-  public static func local(_ unixMilliseconds: Int64) -> String { text(unixMilliseconds, "%Y-%m-%d %H:%M:%S") }
+  /// `2026-11-21 08:00:00` in this machine's time zone, where the reader knows the zone.
+  public static func withoutZone(_ unixMilliseconds: Int64) -> String { text(unixMilliseconds, "%Y-%m-%d %H:%M:%S") }
 
   /// `2026-11-21 08:00:00 CET` in this machine's time zone; with `omittingDateOf`, `08:00:00 CET` if that moment is on the same day.
-  public static func localWithZone(_ unixMilliseconds: Int64, omittingDateOf day: Int64? = nil) -> String {
+  public static func local(_ unixMilliseconds: Int64, omittingDateOf day: Int64? = nil) -> String {
     let isSameDay = day.map { text($0, "%Y-%m-%d") == text(unixMilliseconds, "%Y-%m-%d") } ?? false
     return text(unixMilliseconds, isSameDay ? "%H:%M:%S %Z" : "%Y-%m-%d %H:%M:%S %Z")
   }

@@ -75,7 +75,7 @@ import Testing
   @Test("a local time is read back as it is written, and what does not exist is refused")
   func local() throws {
     let moment = try #require(parsed("2026-11-21 08:00"))
-    #expect(MomentFormat.local(moment.unixMilliseconds) == "2026-11-21 08:00:00")
+    #expect(MomentFormat.withoutZone(moment.unixMilliseconds) == "2026-11-21 08:00:00")
     #expect(parsed("2026-11-21T08:00:00") == moment)
     #expect(parsed("2026-11-21T08:00:00Z") == WallTime(unixMilliseconds: 1_795_248_000_000))
     for text in ["2026-02-30 08:00", "2026-11-21", "2026-11-21 25:00", "tomorrow", "2026-11-21 08", "2026-11-21 08:00:00:00", ""] {
@@ -90,6 +90,25 @@ import Testing
     table.add("22222", "failed", "a\u{1B}[31m")
     #expect(table.render(colours: false) == ["ID     STATE    LAST", "1      running", "22222  failed   a\\u{1b}[31m"])
     #expect(table.render(colours: true)[1] == "1      \u{1B}[34mrunning\u{1B}[0m")
+  }
+
+  @Test("at a terminal, a table's lines fit: the widest column gives way first, ids are shortened, names lose their beginnings")
+  func fittingTable() {
+    var table = TextTable(.id("ID"), .name("IDENTIFIER"), "STATE", "MESSAGE")
+    let ids = ["01976c1e-0000-7000-8000-000000000000", "01976c1e-0001-7000-8000-000000000000"]
+    table.add(ids[0], "com.example.of-a-long-name.report", "failed", "the disk is full, so nothing was written")
+    table.add(ids[1], "com.example.short", "pending", "")
+    #expect(
+      table.render(fitting: 60, colours: false) == [
+        "ID             IDENTIFIER          STATE    MESSAGE",
+        "01976c1e-0000  …-long-name.report  failed   the disk is full…",
+        "01976c1e-0001  com.example.short   pending",
+      ])
+    for room in 40...140 {
+      #expect(table.render(fitting: room, colours: false).allSatisfy { DisplayWidth.of($0) <= max(room, 46) })
+    }
+    #expect(table.render(fitting: 60, colours: true)[1].contains("\u{1B}[31mfailed\u{1B}[0m"))
+    #expect(table.render(colours: false)[1].hasSuffix("nothing was written"))
   }
 
   @Test("a text of several lines keeps its lines and tabs and has no other control character, be it of one byte or of two")

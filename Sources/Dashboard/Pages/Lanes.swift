@@ -29,10 +29,10 @@ enum Lanes {
       let marks = entries.prefix(500).map { entry in
         mark(
           entry.at, entry.at + (entry.duration ?? .zero), from: forecast.from, to: forecast.to,
-          "\(MomentFormat.localWithZone(entry.at.unixMilliseconds))\(entry.duration.map { ", about \($0.words)" } ?? "")",
+          "\(MomentFormat.local(entry.at.unixMilliseconds))\(entry.duration.map { ", about \($0.words)" } ?? "")",
           entry.assumed ? .wait : .live)
       }
-      let first = MomentFormat.localWithZone(entries[0].at.unixMilliseconds)
+      let first = MomentFormat.local(entries[0].at.unixMilliseconds)
       return [
         "name": identifier.rawValue, "href": PagePath.task(identifier), "marks": Array(marks), "grid": grid,
         "label": "\(identifier): \(entries.count) \(entries.count == 1 ? "run" : "runs"), the first at \(first)",

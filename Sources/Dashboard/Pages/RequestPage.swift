@@ -93,9 +93,9 @@ public enum RequestPage {
   /// - Parameter runs: What the history has of it.
   public static func gone(_ id: RequestID, runs: [RunRecord], now: WallTime) -> Page {
     let submitted = WallTime(unixMilliseconds: id.sequence >> 12)
-    let time = RFC3339.format(submitted) == nil ? nil : MomentFormat.localWithZone(submitted.unixMilliseconds)
+    let time = RFC3339.format(submitted) == nil ? nil : MomentFormat.local(submitted.unixMilliseconds)
     let ending = runs.first.map { run in
-      let ended = run.ended.map { " at \(MomentFormat.localWithZone($0.unixMilliseconds))" } ?? ""
+      let ended = run.ended.map { " at \(MomentFormat.local($0.unixMilliseconds))" } ?? ""
       return "Its last run ended as \(run.word)\(ended)\(run.report.message.map { ": \($0)" } ?? "")."
     }
     let values: View = [

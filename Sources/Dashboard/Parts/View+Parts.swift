@@ -11,7 +11,7 @@ extension View {
     let relative = now.map { MomentFormat.relative(time.unixMilliseconds, now: $0.unixMilliseconds) }
     self = [
       "datetime": text, "relative": relative,
-      "local": MomentFormat.localWithZone(time.unixMilliseconds, omittingDateOf: now?.unixMilliseconds),
+      "local": MomentFormat.local(time.unixMilliseconds, omittingDateOf: now?.unixMilliseconds),
     ]
   }
 

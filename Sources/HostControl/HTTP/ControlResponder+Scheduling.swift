@@ -9,6 +9,8 @@ import TaskModel
 extension ControlResponder {
   /// Hours and runs of a forecast by default.
   static let forecastPresets = (hours: 24, limit: 1000)
+  /// The most runs of a forecast from which those of one identifier are taken.
+  private static let forecastMost = 20_000
   /// Dead letters that one commit examines by default.
   static let retryPreset = 1000
 
@@ -100,10 +102,15 @@ extension ControlResponder {
     return try await one(host.beginAssertion(wanted), status: .created) { $0.assertion($1) }
   }
 
-  /// `GET /v1/forecast?hours=24&limit=1000`
+  /// `GET /v1/forecast?hours=24&limit=1000&identifier=I`
   func forecast(_ parameters: QueryParameters) async throws -> ControlResponse {
     let hours = try parameters.hours(preset: Self.forecastPresets.hours)
     let limit = try parameters.limit(preset: Self.forecastPresets.limit)
-    return try await one(host.forecast(hours: hours, limit: limit)) { $0.forecast($1) }
+    guard let identifier = try parameters.identifier() else {
+      return try await one(host.forecast(hours: hours, limit: limit)) { $0.forecast($1) }
+    }
+    // The runs of others take part: they compete for the same places.
+    let forecast = try await host.forecast(hours: hours, limit: Self.forecastMost)
+    return one(forecast.narrowed(to: identifier, limit: limit)) { $0.forecast($1) }
   }
 }

@@ -23,7 +23,7 @@ extension Route {
     ) { try await $0.notify($1, $2.request) },
     Route(
       .GET, "/v1/forecast", "forecast", "Lists the runs that would start if nothing changed", role: .read,
-      query: [.hours(ControlResponder.forecastPresets.hours), .limit(ControlResponder.forecastPresets.limit)],
+      query: [.identifier, .hours(ControlResponder.forecastPresets.hours), .limit(ControlResponder.forecastPresets.limit)],
       answers: .json(.named(.forecast))
     ) { try await $0.forecast($1.query) },
     Route(

@@ -68,4 +68,14 @@ public struct Forecast: Sendable, Hashable {
     self.notes = notes
     self.isTruncated = isTruncated
   }
+
+  /// The runs of one identifier, at most `limit`, and its requests that would not run.
+  public func narrowed(to identifier: TaskIdentifier, limit: Int) -> Forecast {
+    var narrowed = self
+    let entries = entries.filter { $0.identifier == identifier }
+    narrowed.entries = Array(entries.prefix(limit))
+    narrowed.isTruncated = isTruncated || entries.count > limit
+    narrowed.held = held.filter { $0.identifier == identifier }
+    return narrowed
+  }
 }

@@ -14,6 +14,16 @@ struct HostOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The configuration that names the socket. (default: ./taskhost.toml)", valueName: "file"))
   var config: String?
 
+  @Flag(help: "Read and show times in UTC rather than in this machine's time zone.")
+  var utc = false
+
+  /// As `date -u` does: the time zone of this process is UTC from now on.
+  func validate() throws {
+    guard utc else { return }
+    setenv("TZ", "UTC0", 1)
+    tzset()
+  }
+
   /// A client for that host, not yet connected.
   ///
   /// - Parameter names: How refusals name what the command gave.

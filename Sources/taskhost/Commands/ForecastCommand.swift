@@ -7,37 +7,69 @@ struct ForecastCommand: AsyncParsableCommand {
     commandName: "forecast",
     abstract: "Show what would run in the coming hours if nothing changed.",
     discussion: """
+      There is a line for each request, with its next run and how many follow; --runs
+      shows each run. A moment with ? rests on an assumption.
+
       EXAMPLES
         taskhost forecast
+        taskhost forecast --identifier org.taskhost.cleanup --runs
         taskhost forecast --hours 3 --json
       """)
 
   @Option(help: ArgumentHelp("How many hours to look ahead: 1 to 8784.", valueName: "number"))
   var hours = 24
-  @Option(help: ArgumentHelp("The maximum number of runs to show.", valueName: "number"))
+  @Option(help: ArgumentHelp("Only the runs of this identifier.", valueName: "identifier"))
+  var identifier: String?
+  @Flag(help: "Show each run, not only the next one of each request.")
+  var runs = false
+  @Option(help: ArgumentHelp("The maximum number of runs to look at.", valueName: "number"))
   var limit = 1000
   @OptionGroup var host: HostOptions
 
   func run() async throws {
-    try await host.ask("/v1/forecast?hours=\(hours)&limit=\(limit)") { show(try $0.read()) }
+    let query = [("hours", "\(hours)"), ("limit", "\(limit)"), ("identifier", identifier)]
+    try await host.ask(ControlClient.path("/v1/forecast", query)) { show(try $0.read()) }
   }
 
   private func show(_ forecast: ForecastAnswer) {
-    var runs = TextTable("AT", "", "IDENTIFIER", "TAKES", "REQUEST")
-    for entry in forecast.entries {
-      runs.add(
-        MomentFormat.local(entry.atUnixMs), MomentFormat.relative(entry.atUnixMs, now: forecast.fromUnixMs) + (entry.assumed ? "?" : ""),
-        entry.identifier, entry.durationMs.map { DurationFormat.words(milliseconds: $0) } ?? "-", entry.request)
-    }
-    runs.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
+    let table = runs ? Self.runs(of: forecast) : Self.requests(of: forecast)
+    table.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
     if forecast.truncated { Terminal.note("there are more runs: use a higher --limit") }
     if !forecast.held.isEmpty {
       if !forecast.entries.isEmpty { Terminal.print("") }
       Terminal.print("would not run:")
-      var table = TextTable("IDENTIFIER", "REQUEST", "BECAUSE")
+      var table = TextTable(.name("IDENTIFIER"), .id("REQUEST"), "BECAUSE")
       for held in forecast.held { table.add(held.identifier, held.request, held.reason) }
       table.print(empty: "")
     }
     Terminal.notes(forecast.notes)
+  }
+
+  /// Each run.
+  private static func runs(of forecast: ForecastAnswer) -> TextTable {
+    var table = TextTable("AT", "", .name("IDENTIFIER"), "TAKES", .id("REQUEST"))
+    for entry in forecast.entries { table.add(row: cells(entry, in: forecast)) }
+    return table
+  }
+
+  /// The next run of each request, and how many there are.
+  private static func requests(of forecast: ForecastAnswer) -> TextTable {
+    var table = TextTable("NEXT", "", .name("IDENTIFIER"), "TAKES", "RUNS", .id("REQUEST"))
+    let counts = Dictionary(forecast.entries.map { ($0.request, 1) }, uniquingKeysWith: +)
+    var told: Set<String> = []
+    for entry in forecast.entries where told.insert(entry.request).inserted {
+      var row = cells(entry, in: forecast)
+      row.insert("\(counts[entry.request] ?? 1)", at: row.count - 1)
+      table.add(row: row)
+    }
+    return table
+  }
+
+  private static func cells(_ entry: ForecastAnswer.Entry, in forecast: ForecastAnswer) -> [String] {
+    [
+      MomentFormat.local(entry.atUnixMs, omittingDateOf: forecast.fromUnixMs),
+      MomentFormat.relative(entry.atUnixMs, now: forecast.fromUnixMs) + (entry.assumed ? "?" : ""), entry.identifier,
+      entry.durationMs.map { DurationFormat.words(milliseconds: $0) } ?? "-", entry.request,
+    ]
   }
 }

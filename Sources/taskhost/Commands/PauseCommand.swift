@@ -78,7 +78,7 @@ struct PauseCommand: AsyncParsableCommand {
     for pause in pauses {
       table.add(
         pause.id.map { "\($0)" } ?? "-", pause.subject, MomentFormat.relative(pause.sinceUnixMs, now: now),
-        pause.untilUnixMs.map { "\(MomentFormat.local($0)) (\(MomentFormat.relative($0, now: now)))" }
+        pause.untilUnixMs.map { "\(MomentFormat.local($0, omittingDateOf: now)) (\(MomentFormat.relative($0, now: now)))" }
           ?? "taskhost resume \(pause.id ?? 0)",
         pause.by, pause.why ?? "")
     }

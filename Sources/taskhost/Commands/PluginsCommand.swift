@@ -38,7 +38,7 @@ struct PluginsListCommand: AsyncParsableCommand {
   private static func show(_ plugins: [PluginAnswer], now: Int64) {
     let hasLimits = plugins.contains { $0.quota != nil || $0.rate != nil }
     var table = TextTable(
-      columns: ["FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
+      columns: [.name("FILE"), .name("IDENTIFIER"), "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
     for plugin in plugins {
       var row = [
         fileName(of: plugin), plugin.identifier ?? "-", plugin.kind ?? "-",

@@ -62,7 +62,7 @@ struct RunsListCommand: AsyncParsableCommand {
     let runs = try await Listing.rows(
       of: RunPage.self, "/v1/runs", try filter.query(otherwise: query + outcomes.map { ("outcome", $0) }), limit: limit, host)
     if host.json { return }
-    var table = TextTable("ID", "IDENTIFIER", "OUTCOME", "STARTED", "TOOK", "MESSAGE")
+    var table = TextTable(.id("ID"), .name("IDENTIFIER"), "OUTCOME", "STARTED", "TOOK", "MESSAGE")
     for run in runs {
       table.add(
         run.id, run.identifier, run.outcome ?? "running", MomentFormat.relative(run.startedUnixMs, now: now),

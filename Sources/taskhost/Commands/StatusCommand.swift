@@ -69,7 +69,7 @@ struct StatusCommand: AsyncParsableCommand {
 
   /// Who asks the host not to end now.
   static func assertions(_ held: [AssertionAnswer], now: Int64) -> TextTable {
-    var table = TextTable("HELD BY", "SINCE", "FOR AT MOST", "HOLDER", "USER", "REASON")
+    var table = TextTable("HELD BY", "SINCE", "FOR AT MOST", .name("HOLDER"), "USER", "REASON")
     for assertion in held {
       table.add(
         assertion.name, MomentFormat.relative(assertion.sinceUnixMs, now: now), DurationFormat.words(milliseconds: assertion.remainingMs),
@@ -87,7 +87,7 @@ struct StatusCommand: AsyncParsableCommand {
   static func table(_ tasks: [ScheduleAnswer], now: Int64) -> TextTable {
     // Most tasks count nothing: the column is there if one does.
     let hasWork = tasks.contains { $0.lastWork != nil }
-    let columns = ["IDENTIFIER", "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT"]
+    let columns: [TextTable.Column] = [.name("IDENTIFIER"), "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT"]
     var table = TextTable(columns: columns + (hasWork ? ["LAST WORK"] : []) + ["MESSAGE"])
     func time(_ moment: Int64?) -> String { moment.map { MomentFormat.relative($0, now: now) } ?? "-" }
     for task in tasks {

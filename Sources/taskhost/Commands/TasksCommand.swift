@@ -57,7 +57,7 @@ struct TasksListCommand: AsyncParsableCommand {
     let requests = try await Listing.rows(of: RequestPage.self, "/v1/requests", query, limit: limit, host)
     if host.json { return }
     let now = MomentText.now
-    var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
+    var table = TextTable(.id("ID"), .name("IDENTIFIER"), "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
     for request in requests {
       table.add(
         request.id, request.identifier, request.shownState, ScheduleText.when(request, now: now),

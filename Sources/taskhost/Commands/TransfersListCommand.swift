@@ -24,7 +24,7 @@ struct TransfersListCommand: AsyncParsableCommand {
     let transfers = try await Listing.rows(of: TransferPage.self, TransfersCommand.path(), query, atOnce: 1000, limit: limit, host)
     if host.json { return }
     let now = MomentText.now
-    var table = TextTable("ID", "STATE", "WHEN", "DONE", "FILE", "ADDRESS")
+    var table = TextTable(.id("ID"), "STATE", "WHEN", "DONE", .name("FILE"), .name("ADDRESS"))
     for transfer in transfers {
       let request = transfer.request
       let more = transfer.transfers - 1

@@ -39,7 +39,7 @@ enum MomentText {
     let moments = offsets.map { asUTC - time_t($0) }.filter { moment in self.fields(at: moment).map { isSame($0, fields) } ?? false }
     if let first = moments.min() { return .moment(WallTime(unixMilliseconds: Int64(first) * 1000)) }
     guard let before = offsets.first else { return .none }
-    return .skipped(showing: MomentFormat.local(Int64(asUTC - time_t(before)) * 1000))
+    return .skipped(showing: MomentFormat.withoutZone(Int64(asUTC - time_t(before)) * 1000))
   }
 
   private static func fields(at seconds: time_t) -> tm? {

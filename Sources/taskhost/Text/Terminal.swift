@@ -46,6 +46,13 @@ enum Terminal {
     return Int(size.ws_col) - 1
   }
 
+  /// The columns of the terminal of standard output; nil if it is a file or a pipe.
+  static var outputColumns: Int? {
+    guard outputIsTerminal else { return nil }
+    var size = winsize()
+    return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+  }
+
   /// Redraws the terminal's last line; an empty line removes it. Does nothing if standard error is not a terminal that can.
   static func progress(_ line: String) {
     guard redraws else { return }

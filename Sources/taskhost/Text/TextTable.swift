@@ -1,39 +1,99 @@
 import TaskModel
 
-/// Rows with aligned columns, separated by two blanks.
+/// Rows with aligned columns, separated by two blanks. At a terminal, a row takes one line: long cells are cut. Files and pipes get whole cells.
 struct TextTable {
-  private let header: [String]
+  /// A column, and how its cells are cut where they have too little room.
+  struct Column: ExpressibleByStringLiteral {
+    enum Kind {
+      /// Cut at the end.
+      case text
+      /// Cut at the beginning: identifiers and paths begin alike.
+      case name
+      /// Shortened to a beginning that tells the ids of the column apart; never cut.
+      case id
+    }
+
+    let title: String
+    var kind = Kind.text
+
+    init(stringLiteral title: String) { self.title = title }
+
+    static func name(_ title: String) -> Column { Column(title, .name) }
+    static func id(_ title: String) -> Column { Column(title, .id) }
+
+    private init(_ title: String, _ kind: Kind) { (self.title, self.kind) = (title, kind) }
+  }
+
+  /// What stands between two columns.
+  private static let gap = 2
+  /// A column is not cut below this width, unless its title is shorter.
+  private static let leastWidth = 8
+
+  private let columns: [Column]
   private var rows: [[String]] = []
 
-  init(_ header: String...) { self.init(columns: header) }
+  init(_ columns: Column...) { self.init(columns: columns) }
 
-  init(columns: [String]) { header = columns }
+  init(columns: [Column]) { self.columns = columns }
 
   /// Adds a row; control characters are escaped.
   mutating func add(_ cells: String...) { add(row: cells) }
 
   mutating func add(row: [String]) { rows.append(row.map(\.escapingControlCharacters)) }
 
-  /// The lines; `colours` colours cells that name a state.
-  func render(colours: Bool) -> [String] {
-    let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
-    return ([header] + rows).enumerated().map { index, row in
+  /// The lines.
+  ///
+  /// - Parameters:
+  ///   - room: The columns of a terminal that each line fits into; nil for whole cells.
+  ///   - colours: Whether to colour cells that name a state.
+  func render(fitting room: Int? = nil, colours: Bool) -> [String] {
+    let rows = room == nil ? self.rows : shorteningIDs()
+    let titles = columns.map(\.title)
+    var widths = columns.indices.map { column in ([titles] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0 }
+    if let room { fit(&widths, into: room) }
+    return ([titles] + rows).enumerated().map { index, row in
       var line = ""
       for (column, cell) in row.enumerated() {
-        let painted = colours && index > 0 ? Colour(of: cell)?.paint(cell) ?? cell : cell
-        line += painted
+        let shown = DisplayWidth.of(cell) <= widths[column] ? cell : cut(cell, column, widths[column])
+        line += colours && index > 0 ? Colour(of: cell)?.paint(shown) ?? shown : shown
         let isLast = row[(column + 1)...].allSatisfy(\.isEmpty)
         if isLast { break }
-        line += String(repeating: " ", count: widths[column] - cell.count + 2)
+        line += String(repeating: " ", count: widths[column] - DisplayWidth.of(shown) + Self.gap)
       }
       return line
+    }
+  }
+
+  private func cut(_ cell: String, _ column: Int, _ width: Int) -> String {
+    DisplayWidth.fit(cell, width, keepsEnd: columns[column].kind == .name)
+  }
+
+  /// The rows with ids that are as short as commands take them.
+  private func shorteningIDs() -> [[String]] {
+    var rows = rows
+    for (column, description) in columns.enumerated() where description.kind == .id {
+      let length = ShortIDText.length(of: rows.map { $0[column] })
+      for index in rows.indices { rows[index][column] = String(rows[index][column].prefix(length)) }
+    }
+    return rows
+  }
+
+  /// Takes from the widest column as long as the lines are too long.
+  private func fit(_ widths: inout [Int], into room: Int) {
+    let least = columns.indices.map { columns[$0].kind == .id ? widths[$0] : min(widths[$0], Self.leastWidth) }
+    var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - room
+    while excess > 0 {
+      let candidates = widths.indices.filter { widths[$0] > least[$0] }
+      guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { return }
+      widths[widest] -= 1
+      excess -= 1
     }
   }
 
   /// Writes the table to standard output, or `empty` to standard error if the table has no rows.
   func print(empty: String) {
     guard !rows.isEmpty else { return Terminal.note(empty) }
-    for line in render(colours: Terminal.usesColours) { Terminal.print(line) }
+    for line in render(fitting: Terminal.outputColumns, colours: Terminal.usesColours) { Terminal.print(line) }
   }
 }
 

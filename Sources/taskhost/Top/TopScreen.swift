@@ -51,7 +51,7 @@ struct TopScreen {
   }
 
   private func head(_ state: TopState) -> [String] {
-    let clock = String(MomentFormat.local(now).suffix(8))
+    let clock = MomentFormat.clock(now)
     guard let header = state.header else { return [fit("taskhost: reading"), "", tabs(state)] }
     let started = MomentFormat.relative(header.startedUnixMs, now: now)
     let title = "taskhost \(header.version)  \(header.phase)  started \(started)".escapingControlCharacters
