@@ -126,7 +126,7 @@ extension ScheduleRecord {
     let last = lastRun?.report.message.map { ": \($0)" } ?? ""
     let outcome = lastRun?.outcome?.rawValue ?? "failed"
     return Problem(
-      .failing, of: request?.request.isSchedule == true ? identifier.rawValue : name,
+      .failing, of: ScheduleName(key: key, of: identifier)?.description ?? name,
       failures == 1
         ? "the last run of \(name) failed (\(outcome))\(last)" : "the last \(failures) runs of \(name) failed (\(outcome))\(last)",
       remedy: lastRun.map { "taskhost runs logs \($0.id), and taskhost runs list --identifier \(identifier)" } ?? "fix its handler",

@@ -112,18 +112,12 @@ public final class Host: Sendable {
     let clock = parts.clock
     let events = parts.events
     let contracts = registry.registered.flatMap(\.contracts)
-    let schedules = try configuration.schedules()
+    let schedules = configuration.scheduledRequests()
     let payloads = TypedPayloads(contracts)
     let rejection: @Sendable ([UInt8], TaskIdentifier) -> String? = {
       payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1)
     }
-    for identifier in schedules.keys.sorted() {
-      guard let rejection = rejection([], identifier) else { continue }
-      throw HostFailure(
-        .configuration,
-        "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or remove the schedule"
-      )
-    }
+    try Self.check(schedules, rejection)
     if let notifier = try Notifier(configuration.notify, contracts: contracts, log: log) { events.begin(notifier) }
     launcher = try parts.launcher(for: registry.registered, payloads: payloads)
     let scheduler = parts.scheduler

@@ -56,9 +56,9 @@ extension HostConfiguration {
     Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.mayNotify) })
   }
 
-  /// The requests of `schedule` lines.
-  func schedules() throws(HostFailure) -> [TaskIdentifier: ScheduledRequest] {
-    var requests: [TaskIdentifier: ScheduledRequest] = [:]
+  /// The requests of `schedule` lines and tables.
+  func scheduledRequests() -> [ScheduleName: ScheduledRequest] {
+    var requests: [ScheduleName: ScheduledRequest] = [:]
     for (identifier, plugin) in identifiedPlugins {
       guard let schedule = plugin.schedule else { continue }
       var request = ScheduledRequest(
@@ -67,8 +67,9 @@ extension HostConfiguration {
           conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window),
         jitter: plugin.jitter)
       request.gates.wakes = plugin.wakes
-      requests[identifier] = request
+      requests[ScheduleName(identifier)] = request
     }
+    for (name, schedule) in schedules { requests[name] = schedule.request(plugin(name.identifier.rawValue), retry: retry) }
     return requests
   }
 
@@ -126,5 +127,23 @@ extension RetryPolicy {
     retry.initial = plugin.initial ?? initial
     retry.maximum = plugin.maximum ?? maximum
     return retry
+  }
+}
+
+extension Host {
+  /// Throws if a handler rejects what a schedule submits.
+  static func check(
+    _ schedules: [ScheduleName: ScheduledRequest], _ rejection: (_ payload: [UInt8], TaskIdentifier) -> String?
+  ) throws(HostFailure) {
+    for (name, schedule) in schedules.sorted(by: { $0.key.description < $1.key.description }) {
+      guard let rejection = rejection(schedule.payload, name.identifier) else { continue }
+      guard name.name == nil else {
+        throw HostFailure(.configuration, "schedule \(name): the handler rejects its payload: \(rejection): change payload")
+      }
+      throw HostFailure(
+        .configuration,
+        "plugin \(name): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or give it a [schedule.\"\(name)/NAME\"] with a payload"
+      )
+    }
   }
 }

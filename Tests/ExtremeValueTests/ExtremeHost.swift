@@ -19,10 +19,10 @@ final class ExtremeHost {
   private(set) var scheduler: Scheduler
   private var launcher: ExtremeLauncher
   private let policy: SchedulingPolicy
-  private let schedules: [TaskIdentifier: ScheduledRequest]
+  private let schedules: [ScheduleName: ScheduledRequest]
 
   init(
-    policy: SchedulingPolicy = ExtremeHost.policy, schedules: [TaskIdentifier: ScheduledRequest] = [:],
+    policy: SchedulingPolicy = ExtremeHost.policy, schedules: [ScheduleName: ScheduledRequest] = [:],
     filling: ((any StoreTransaction, UInt64) throws -> Void)? = nil
   ) throws {
     directory = try TemporaryDirectory()
@@ -46,7 +46,7 @@ final class ExtremeHost {
   }
 
   private static func open(
-    _ store: SQLiteRequestStore, _ policy: SchedulingPolicy, _ schedules: [TaskIdentifier: ScheduledRequest]
+    _ store: SQLiteRequestStore, _ policy: SchedulingPolicy, _ schedules: [ScheduleName: ScheduledRequest]
   ) throws -> (Scheduler, ExtremeLauncher) {
     let launcher = ExtremeLauncher()
     let scheduler = try Scheduler(policy: policy, store: store, clock: SystemClock())

@@ -94,7 +94,7 @@ import WorkerLink
       }
       read += 1
       guard read <= 12 else { continue }
-      let host = try ExtremeHost(policy: configuration.schedulingPolicy(), schedules: try configuration.schedules())
+      let host = try ExtremeHost(policy: configuration.schedulingPolicy(), schedules: configuration.scheduledRequests())
       await host.submit([TaskRequest(identifier: Self.identifier)])
       for run in await host.liveRuns() { await host.end(run, extremes.ending(), RunReport()) }
       try await host.lookAround()

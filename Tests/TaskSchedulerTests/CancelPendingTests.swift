@@ -95,7 +95,7 @@ import Testing
   @Test("the request of a schedule stays: it is the operator's")
   func schedule() throws {
     let world = try World()
-    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(900))])
+    try world.restart(schedules: [ScheduleName(.sample()): ScheduledRequest(every: .seconds(900))])
     let id = try #require(world.begun.first)
     try world.finish(id, .success)
     let mine = try world.submit(.sample(begin: Self.later)).id
@@ -175,7 +175,7 @@ import Testing
     let far = WallTime(unixMilliseconds: 4_102_444_800_000)
     _ = try scheduler.start(
       RecordingLauncher(ending: nil), contracts: [.sample(), .sample(Self.other)],
-      schedules: [.sample(): ScheduledRequest(every: .seconds(900))],
+      schedules: [ScheduleName(.sample()): ScheduledRequest(every: .seconds(900))],
       changes: [
         LaunchChange.submit(.sample(begin: far)), .submit(.sample(Self.other, begin: far)), .cancel([.sample()]),
         .submit(.sample(begin: far)),

@@ -158,7 +158,7 @@ import Testing
     let world = try World()
     let start = world.now
     func restart(_ jitter: Duration) throws -> RequestRecord {
-      try world.restart(schedules: [.sample(): ScheduledRequest(RepeatRule(every: Self.hour), jitter: jitter)])
+      try world.restart(schedules: [ScheduleName(.sample()): ScheduledRequest(RepeatRule(every: Self.hour), jitter: jitter)])
       return try #require(try world.store.requests(RequestQuery()).first)
     }
     let first = try restart(.seconds(600))

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskScheduler
 
 @Suite("A schedule of the configuration") struct ScheduleTests {
-  private let hourly: [TaskIdentifier: ScheduledRequest] = [.sample(): ScheduledRequest(every: .seconds(3600))]
+  private let hourly: [ScheduleName: ScheduledRequest] = [ScheduleName(.sample()): ScheduledRequest(every: .seconds(3600))]
 
   private func only(_ world: World) throws -> RequestRecord {
     var query = RequestQuery()
@@ -27,7 +27,7 @@ import Testing
   @Test("its interval is taken as the operator wrote it, and no cap refuses it")
   func trusted() throws {
     let world = try World(SchedulingPolicy(maxPending: 0))
-    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(5))])
+    try world.restart(schedules: [ScheduleName(.sample()): ScheduledRequest(every: .seconds(5))])
     #expect(try only(world).request.repetition?.interval == .seconds(5))
   }
 
@@ -50,13 +50,13 @@ import Testing
     try world.restart(schedules: hourly)
     let id = try only(world).id
     try world.finish(id, .success)
-    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(600))])
+    try world.restart(schedules: [ScheduleName(.sample()): ScheduledRequest(every: .seconds(600))])
     #expect(try only(world).id == id)
     #expect(try only(world).due == .ms(600_000))
     try world.advance(.seconds(600))
     try world.finish(id, .success)
     #expect(try world.record(id).due == .ms(1_200_000))
-    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(7200))])
+    try world.restart(schedules: [ScheduleName(.sample()): ScheduledRequest(every: .seconds(7200))])
     #expect(try world.record(id).due == .ms(1_200_000))
     try world.advance(to: .ms(1_200_000))
     try world.finish(id, .success)
@@ -95,6 +95,55 @@ import Testing
     #expect(try world.store.counts().isEmpty)
     try world.restart(schedules: hourly)
     #expect(world.isRunning(try only(world).id))
+  }
+
+  @Test("an identifier may have several, each with its payload, priority, tags and retry policy, which follow the configuration")
+  func several() throws {
+    let world = try World(handlers: [.sample(runs: 3)])
+    let weekly = try #require(ScheduleName("org.example.task/weekly"))
+    var schedule = ScheduledRequest(every: .seconds(7200))
+    (schedule.payload, schedule.priority, schedule.tags) = (Array("{\"days\":7}".utf8), 3, ["slow"])
+    schedule.retry = RetryPolicy(attempts: 9)
+    try world.restart(
+      handlers: [.sample(runs: 3)], schedules: [ScheduleName(.sample()): ScheduledRequest(every: .seconds(3600)), weekly: schedule])
+    func holder() throws -> RequestRecord {
+      try #require(try world.store.requests(RequestQuery()).first { $0.request.uniqueKey == "config:org.example.task/weekly" })
+    }
+    let record = try holder()
+    #expect(world.isRunning(record.id) && record.request.scheduleName == weekly)
+    #expect(try world.store.request(record.id)?.request.payload == schedule.payload)
+    #expect(record.request.priority == 3 && record.request.tags == ["slow"] && record.request.retry?.attempts == 9)
+    #expect(throws: RequestRefusal.self) {
+      try world.submit(.sample(key: "config:org.example.task/weekly", onConflict: .replace))
+    }
+    try world.finish(record.id, .success)
+
+    (schedule.payload, schedule.retry) = (Array("{\"days\":8}".utf8), nil)
+    try world.restart(handlers: [.sample(runs: 3)], schedules: [weekly: schedule])
+    #expect(try holder().id == record.id)
+    #expect(try world.store.request(record.id)?.request.payload == schedule.payload)
+    #expect(try holder().request.retry == world.core.policy.retry(of: .sample()))
+    #expect(try world.store.requests(RequestQuery()).filter { !$0.state.isFinal }.map(\.id) == [record.id])
+  }
+
+  @Test(
+    "its name is read from text and from the key of its request",
+    arguments: ["a/b", "a.b-c/d_e.f", "A1/\(String(repeating: "x", count: 64))"])
+  func names(_ text: String) throws {
+    let name = try #require(ScheduleName(text))
+    #expect(name.description == text && name.uniqueKey == "config:\(text)")
+    #expect(ScheduleName(key: name.uniqueKey, of: name.identifier) == name)
+    #expect(ScheduleName(key: name.uniqueKey, of: .sample()) == nil)
+  }
+
+  @Test(
+    "a text that has not both, and a key that the configuration does not give, is refused",
+    arguments: ["", "a", "/", "a/", "/b", "a/b/c", "a/ü", "a/b c", "a/\(String(repeating: "x", count: 65))", "config:a"])
+  func misnamed(_ text: String) throws {
+    #expect(ScheduleName(text) == nil)
+    for key in [text, "config:\(text)x", "config:org.example.taskx", "config:org.example.task/"] {
+      #expect(ScheduleName(key: key, of: .sample()) == nil, "\(key)")
+    }
   }
 
   @Test("a request that an application submitted under such a key for another identifier is left alone")

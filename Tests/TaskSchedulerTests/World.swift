@@ -44,7 +44,7 @@ final class World {
   }
 
   @discardableResult private func open(
-    _ handlers: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest] = [:], crashed: [RunID: String] = [:],
+    _ handlers: [HandlerContract], schedules: [ScheduleName: ScheduledRequest] = [:], crashed: [RunID: String] = [:],
     begun: Set<RunID> = []
   ) throws -> Int {
     let opening = try engine.open(handlers, schedules: schedules, crashed: crashed, begun: begun, now: now, at: Self.moment)
@@ -141,7 +141,7 @@ final class World {
   ///
   /// - Returns: How many runs were lost.
   @discardableResult func restart(
-    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: ScheduledRequest] = [:], crashed: [RunID: String] = [:],
+    handlers: [HandlerContract] = [.sample()], schedules: [ScheduleName: ScheduledRequest] = [:], crashed: [RunID: String] = [:],
     begun: Set<RunID>? = nil
   ) throws -> Int {
     let begun = begun ?? launcher.begunAhead

@@ -79,8 +79,8 @@ public enum SchedulePages {
 }
 
 extension ScheduleRecord {
-  /// The name for people: a schedule of the configuration goes by its identifier.
-  var shownName: String { key == TaskRequest.scheduleKeyPrefix + identifier.rawValue ? identifier.rawValue : name }
+  /// The name for people: a schedule of the configuration goes by its name there.
+  var shownName: String { ScheduleName(key: key, of: identifier)?.description ?? name }
 
   /// `3 failures in a row`; nil without any.
   var streak: String? { failures == 0 ? nil : "\(failures) \(failures == 1 ? "failure" : "failures") in a row" }

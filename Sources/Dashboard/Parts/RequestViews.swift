@@ -26,9 +26,10 @@ extension View {
 }
 
 extension RequestRecord {
-  /// `IDENTIFIER/KEY`; the identifier alone without a key, and for a schedule of the configuration.
+  /// `IDENTIFIER/KEY`; the identifier alone without a key; for a schedule of the configuration its name there.
   var name: String {
-    guard let key = request.uniqueKey, !request.isSchedule else { return request.identifier.rawValue }
+    if let name = request.scheduleName { return name.description }
+    guard let key = request.uniqueKey else { return request.identifier.rawValue }
     return "\(request.identifier)/\(key)"
   }
 

@@ -103,10 +103,9 @@ struct ControlResponder: Sendable {
 
   /// Notes for the client that cancelled a request; nil if there are none.
   private static func notes(onCancelled record: RequestRecord) -> [String]? {
-    guard record.request.isSchedule else { return nil }
-    let identifier = record.request.identifier
+    guard let name = record.request.scheduleName else { return nil }
     return [
-      "it stands for the schedule of \(identifier) in the configuration, which submits it again when the host launches next:"
+      "it stands for the schedule of \(name) in the configuration, which submits it again when the host launches next:"
         + " to end it, remove that line; to skip a run, use taskhost tasks snooze"
     ]
   }

@@ -33,6 +33,7 @@ extension HostConfiguration {
     }
     reportContradictionsOfEvents(to: reader)
     reportContradictionsOfNotify(to: reader)
+    reportContradictionsOfSchedules(to: reader)
     if idle.times.lightAfter >= idle.times.deepAfter {
       let texts = (DurationText.format(idle.times.lightAfter), DurationText.format(idle.times.deepAfter))
       reader.report(
@@ -73,14 +74,7 @@ extension HostConfiguration {
     if let runs = plugin.maxConcurrentRuns, runs > maxConcurrentRuns {
       report("max_concurrent_runs", message: "max_concurrent_runs (\(runs)) is more than the host's (\(maxConcurrentRuns))")
     }
-    let minimum = plugin.scheduling.minimumInterval ?? minimumInterval
-    if let interval = plugin.schedule?.interval, interval < minimum {
-      let texts = (DurationText.format(interval), DurationText.format(minimum))
-      report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
-    }
-    if let interval = plugin.schedule?.interval, interval > TaskModel.Limits.longestDuration {
-      report("schedule", message: "every \(DurationText.format(interval)) is more than ten years: take a shorter interval")
-    }
+    reportContradictions(of: plugin.schedule, of: identifier, at: [table, identifier, "schedule"], to: reader)
     if let within = plugin.scheduling.expectWithin, let interval = plugin.schedule?.interval, within <= interval {
       let texts = (DurationText.format(within), DurationText.format(interval))
       report(

@@ -33,6 +33,9 @@ extension HostConfiguration {
       TOMLField("command", inner: CommandConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
         root.commands = CommandConfiguration.readAll(value, at: path, reader)
       },
+      TOMLField("schedule", inner: ScheduleConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
+        root.schedules = ScheduleConfiguration.readAll(value, at: path, reader)
+      },
     ] + schedulingFields
   }
 }

@@ -98,6 +98,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[command."ID"]` by identifier: programs that run as tasks. ``plugins`` has the plugin of each.
   public var commands: [String: CommandConfiguration] = [:]
 
+  /// `[schedule."ID/NAME"]`: schedules besides those in the tables of the identifiers.
+  public var schedules: [ScheduleName: ScheduleConfiguration] = [:]
+
   /// The configuration without a file.
   ///
   /// - Parameter directory: Absolute path that `plugins` and `state` are relative to; the working directory for a host started without a

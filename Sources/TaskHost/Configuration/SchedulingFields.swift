@@ -160,7 +160,7 @@ extension TOMLConverter<[String]> {
 
 extension TOMLConverter<Conditions> {
   /// A list of their names.
-  fileprivate static var conditions: Self {
+  static var conditions: Self {
     let list = TOMLConverter<[Conditions]>.list(.choice(among: Conditions.named.map(\.name)) { Conditions(name: $0) })
     return Self { value, path, reader in list.convert(value, path, reader).map { Conditions($0) } }
   }

@@ -91,11 +91,14 @@ public struct TaskRequest: Sendable, Hashable {
   /// gives it.
   public static let endedTag = "transfer:"
 
-  /// The prefix of the unique key of a request that comes from `schedule` in the configuration.
+  /// The prefix of the unique key of a request that comes from the configuration, see ``ScheduleName``.
   public static let scheduleKeyPrefix = "config:"
 
-  /// Whether the request comes from its identifier's `schedule` in the configuration. It then belongs to the operator, not to the plugin.
-  public var isSchedule: Bool { uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue }
+  /// The schedule of the configuration that the request stands for; nil if it was submitted.
+  public var scheduleName: ScheduleName? { ScheduleName(key: uniqueKey, of: identifier) }
+
+  /// Whether the request comes from a schedule in the configuration. It then belongs to the operator, not to the plugin.
+  public var isSchedule: Bool { scheduleName != nil }
 }
 
 /// The clock that a request's times follow.

@@ -36,9 +36,9 @@ extension SchedulerCore {
 
   /// Refuses the request of a `schedule`: it belongs to the operator, and many are not cancelled by accident.
   private func requireCancellable(_ record: RequestRecord) throws(RequestRefusal) {
-    guard record.request.isSchedule else { return }
+    guard let name = record.request.scheduleName else { return }
     throw RequestRefusal(
       .conflict,
-      "it stands for the schedule of \(record.request.identifier) in the configuration: remove that line, or cancel it by its id")
+      "it stands for the schedule of \(name) in the configuration: remove that line, or cancel it by its id")
   }
 }

@@ -10,6 +10,14 @@ public struct ScheduledRequest: Sendable, Hashable {
   public var gates: RunConstraints
   /// How much later than its times it may start, see ``TaskRequest/jitter``.
   public var jitter: Duration
+  /// The payload of its runs.
+  public var payload: [UInt8] = []
+  /// Its priority, see ``TaskRequest/priority``.
+  public var priority = 0
+  /// Its tags.
+  public var tags: [String] = []
+  /// Its retry policy; nil for that of the identifier.
+  public var retry: RetryPolicy?
 
   /// Creates a scheduled request.
   public init(_ repetition: RepeatRule, event: EventTrigger? = nil, gates: RunConstraints = .none, jitter: Duration = .zero) {
@@ -21,16 +29,24 @@ public struct ScheduledRequest: Sendable, Hashable {
 
   /// Creates a scheduled request that repeats every `interval`.
   public init(every interval: Duration) { self.init(RepeatRule(every: interval)) }
+
+  /// What is submitted for it, except for the retry policy of the identifier.
+  public func submission(of name: ScheduleName) -> TaskRequest {
+    var request = TaskRequest(
+      identifier: name.identifier, payload: payload, priority: priority, uniqueKey: name.uniqueKey, onConflict: .keep, retry: retry,
+      repetition: repetition, tags: tags, event: event)
+    (request.gates, request.jitter) = (gates, jitter)
+    return request
+  }
 }
 
 extension SchedulerCore {
   /// Makes the stored requests of `schedule` lines match the configuration.
-  func reconcile(_ schedules: [TaskIdentifier: ScheduledRequest], _ transaction: any StoreTransaction, now: WallTime) throws {
+  func reconcile(_ schedules: [ScheduleName: ScheduledRequest], _ transaction: any StoreTransaction, now: WallTime) throws {
     var missing = schedules
     for var record in try transaction.holders(ofKeysBeginningWith: TaskRequest.scheduleKeyPrefix) {
-      let identifier = record.request.identifier
-      guard record.request.isSchedule else { continue }
-      guard let schedule = missing.removeValue(forKey: identifier) else {
+      guard let name = record.request.scheduleName else { continue }
+      guard let schedule = missing.removeValue(forKey: name) else {
         if record.state == .running {
           try requestStop(&record, .cancelled, transaction)
         } else {
@@ -41,14 +57,8 @@ extension SchedulerCore {
       try bring(&record, inLineWith: schedule, transaction, now: now)
     }
     // A plugin that is missing now keeps its stored schedule until it returns.
-    for (identifier, schedule) in missing where handlers[identifier] != nil {
-      var request = TaskRequest(
-        identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep,
-        repetition: schedule.repetition)
-      request.event = schedule.event
-      request.gates = schedule.gates
-      request.jitter = schedule.jitter
-      _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)
+    for (name, schedule) in missing.sorted(by: { $0.key.description < $1.key.description }) where handlers[name.identifier] != nil {
+      _ = try submit(schedule.submission(of: name), by: .operatorsConfiguration, transaction, now: now)
     }
   }
 
@@ -56,10 +66,12 @@ extension SchedulerCore {
     _ record: inout RequestRecord, inLineWith schedule: ScheduledRequest, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     let rule = schedule.repetition
-    let retry = policy.retry(of: record.request.identifier)
+    let retry = schedule.retry ?? policy.retry(of: record.request.identifier)
+    let hasPayload = try transaction.submittedPayload(of: record.id) == schedule.payload
     guard
       record.request.repetition != rule || record.request.event != schedule.event || record.request.gates != schedule.gates
-        || record.request.retry != retry || record.request.jitter != schedule.jitter
+        || record.request.retry != retry || record.request.jitter != schedule.jitter || record.request.priority != schedule.priority
+        || record.request.tags != schedule.tags || !hasPayload
     else { return }
     try occurrences.check(rule)
     let before = offset(of: record)
@@ -78,6 +90,7 @@ extension SchedulerCore {
     record.request.clock = rule.clock
     record.request.gates = schedule.gates
     record.request.retry = retry
+    (record.request.payload, record.request.priority, record.request.tags) = (schedule.payload, schedule.priority, schedule.tags)
     try transaction.rewrite(record)
     turn.changes += 1
     if record.state == .pending { becamePending(record) }

@@ -70,7 +70,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///   - observe: See ``Notice``.
   /// - Returns: The number of other runs lost with the previous host process, and the refused launch submissions.
   public func start(
-    _ launcher: any Launcher, contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest],
+    _ launcher: any Launcher, contracts: [HandlerContract], schedules: [ScheduleName: ScheduledRequest],
     changes: [PluginLaunchChange] = [],
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, completions: CompletionRule? = nil,
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil,

@@ -1,7 +1,8 @@
 import TaskFilters
 import TaskModel
 
-/// Finds the id that a person means: a whole one, an unambiguous beginning, or for a request `IDENTIFIER/KEY`.
+/// Finds the id that a person means: a whole one, an unambiguous beginning, or for a request `IDENTIFIER/KEY`, where the key may be
+/// the name of a schedule of the configuration.
 enum ShortID {
   /// How many ids an ambiguous beginning is refused with, at most.
   private static let shown = 5
@@ -15,9 +16,13 @@ enum ShortID {
         throw CommandFailure(
           .refused, text, "what stands before the first / is not an identifier", remedy: "write an id, its beginning, or IDENTIFIER/KEY")
       }
-      let filter = "identifier:\(text[..<slash]) key:\(RequestFilter.quoted(String(key)))"
-      for state in [" state:blocked,pending,running", ""] {
-        if let id = try await ids(RequestPage.self, "/v1/requests", filter + state, limit: 1, client).first { return id }
+      // What the configuration calls so has a key of the host's.
+      let keys = [String(key)] + [ScheduleName(text)?.uniqueKey].compactMap(\.self)
+      for key in keys {
+        let filter = "identifier:\(text[..<slash]) key:\(RequestFilter.quoted(key))"
+        for state in [" state:blocked,pending,running", ""] {
+          if let id = try await ids(RequestPage.self, "/v1/requests", filter + state, limit: 1, client).first { return id }
+        }
       }
       throw CommandFailure(.refused, text, "no request of \(text[..<slash]) has the unique key \"\(key)\"")
     }

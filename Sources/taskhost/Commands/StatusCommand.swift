@@ -103,14 +103,16 @@ struct StatusCommand: AsyncParsableCommand {
 
   /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests without a key that run once.
   static func schedule(_ task: ScheduleAnswer) -> String {
-    let key = isConfigured(task) ? nil : task.uniqueKey.map { String($0.prefix(40)) }
+    let key = configured(task).map(\.name) ?? task.uniqueKey.map { String($0.prefix(40)) }
     let parts = [key, ScheduleText.repetition(task.repetition)].compactMap(\.self)
     if parts.isEmpty { return task.uniqueKey == nil ? "-" : "taskhost.toml" }
     return parts.joined(separator: ": ")
   }
 
-  /// Whether the configuration has this schedule.
-  private static func isConfigured(_ task: ScheduleAnswer) -> Bool { task.uniqueKey == "config:\(task.identifier)" }
+  /// The schedule's name in the configuration, if it is from there.
+  private static func configured(_ task: ScheduleAnswer) -> ScheduleName? {
+    (try? TaskIdentifier(task.identifier)).flatMap { ScheduleName(key: task.uniqueKey, of: $0) }
+  }
 
   /// `never ran`, `nothing to do`, `expired`, or the outcome; marked if the run expired and returned within its grace.
   static func lastRun(_ task: ScheduleAnswer) -> String {
@@ -126,7 +128,7 @@ struct StatusCommand: AsyncParsableCommand {
   private static func next(_ task: ScheduleAnswer, now: Int64) -> String {
     switch task.nextStartUnixMs {
     // A configured schedule repeats, so it ends only if it is cancelled or removed from the configuration.
-    case .none: isConfigured(task) && task.request == nil ? "cancelled" : "-"
+    case .none: configured(task) != nil && task.request == nil ? "cancelled" : "-"
     case .unknown: "on an event"
     case .at(let unixMs): MomentFormat.relative(unixMs, now: now)
     }

@@ -30,7 +30,7 @@ final class ConfiguredHost {
     let contracts = [Self.task, Self.other].map {
       HandlerContract(identifier: $0, kind: .refresh, budget: .seconds(30), grace: .seconds(5), maxConcurrentRuns: 8)
     }
-    _ = try engine.open(contracts, schedules: try configuration.schedules(), now: now, at: Self.moment)
+    _ = try engine.open(contracts, schedules: configuration.scheduledRequests(), now: now, at: Self.moment)
     try turn()
   }
 

@@ -120,7 +120,7 @@ extension TOMLConverter<String> {
     Self { value, path, reader in
       guard reader.table(value, at: path) != nil else { return nil }
       if let place = value.firstNotInJSON(at: path) {
-        reader.report(place, "\(place): the plugin gets its settings as JSON, which has no infinity and no not-a-number")
+        reader.report(place, "\(place): the plugin gets this as JSON, which has neither infinity nor not-a-number")
         return nil
       }
       return value.json

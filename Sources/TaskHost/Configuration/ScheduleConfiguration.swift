@@ -1,0 +1,124 @@
+public import TaskModel
+import TaskScheduler
+
+/// `[schedule."ID/NAME"]`: a schedule of an identifier besides the one in its table, with a payload of its own.
+public struct ScheduleConfiguration: Sendable, Equatable {
+  /// `every`, `cron` or `on`, one of them: when it repeats; nil until it has been read.
+  var rule: RepeatRule?
+
+  /// The event of `on`.
+  var event: EventTrigger?
+
+  /// `payload` of its runs, a JSON object; empty without one.
+  public var payload = ""
+
+  /// `priority`, -10 to 10.
+  public var priority = 0
+
+  /// `tags` of its request.
+  public var tags: [String] = []
+
+  /// `jitter` of its request.
+  public var jitter = Duration.zero
+
+  /// `wake`: whether it wakes the machine.
+  public var wakes = false
+
+  /// `requires`: conditions of its request.
+  public var requires: Conditions = []
+
+  /// `retry`: what it leaves out is as for the identifier.
+  public var retry = PluginConfiguration.Retry()
+
+  static var fields: [TOMLField<Self>] {
+    ["every", "cron", "on"].map(when) + [
+      TOMLField("payload", \.payload, .json),
+      TOMLField("priority", \.priority, .integer(TaskModel.Limits.priorities)),
+      TOMLField("tags", \.tags, .list(.string)),
+      TOMLField("jitter", \.jitter, .duration(.zero...TaskModel.Limits.longestDuration)),
+      TOMLField("wake", \.wakes, .bool),
+      TOMLField("requires", \.requires, .conditions),
+      TOMLField("retry", \.retry, table: PluginConfiguration.Retry.fields),
+    ]
+  }
+
+  /// A key that says when, as the first word of a plugin's `schedule` does.
+  private static func when(_ word: String) -> TOMLField<Self> {
+    TOMLField(word) { root, value, path, reader in
+      guard case .string(let text) = value else { return reader.reportType(value, at: path, expected: "a string") }
+      guard let (rule, event) = TOMLConverter.schedule.convert(.string("\(word) \(text)"), path, reader) else { return }
+      (root.rule, root.event) = (rule, event)
+    }
+  }
+
+  /// The table `schedule`: a table for each name.
+  static func readAll(_ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader) -> [ScheduleName: Self] {
+    guard let tables = reader.table(value, at: path) else { return [:] }
+    var read: [ScheduleName: Self] = [:]
+    for (text, value) in tables.sorted(by: { $0.key < $1.key }) {
+      let place = path.appending(text)
+      guard let name = ScheduleName(text) else {
+        reader.report(
+          place,
+          "\"\(text)\" does not name a schedule: write [schedule.\"IDENTIFIER/NAME\"], the name of 1 to \(ScheduleName.longest) of A-Z a-z 0-9 . _ -"
+        )
+        continue
+      }
+      guard let table = reader.table(value, at: place) else { continue }
+      let words = ["every", "cron", "on"].filter { table[$0] != nil }
+      if words.isEmpty { reader.report(place, "\(place) does not say when: add \"every\", \"cron\" or \"on\"") }
+      if words.count > 1 { reader.report(place, "\(place) has \(words.joined(separator: " and ")): make a table of each") }
+      var made = Self()
+      reader.read(table, fields, into: &made, at: place)
+      read[name] = made
+    }
+    return read
+  }
+
+  /// What the scheduler submits; nil if the table does not say when.
+  ///
+  /// - Parameter plugin: The table of the identifier, whose `window`, `on_lost_condition` and retry policy count here too.
+  func request(_ plugin: PluginConfiguration, retry host: RetryPolicy) -> ScheduledRequest? {
+    guard let rule else { return nil }
+    var request = ScheduledRequest(
+      rule, event: event,
+      gates: RunConstraints(
+        conditions: requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window),
+      jitter: jitter)
+    request.gates.wakes = wakes
+    (request.payload, request.priority, request.tags) = (Array(payload.utf8), priority, tags)
+    if retry != PluginConfiguration.Retry() { request.retry = host.changed(by: plugin.retry).changed(by: retry) }
+    return request
+  }
+}
+
+extension HostConfiguration {
+  /// Reports schedules of identifiers that may not register, and values that no host accepts.
+  func reportContradictionsOfSchedules(to reader: TOMLReader) {
+    for (name, schedule) in schedules.sorted(by: { $0.key.description < $1.key.description }) {
+      let path = ["schedule", name.description]
+      let identifier = name.identifier
+      if reader.isSound("permitted_identifiers"), !permits(identifier) {
+        reader.report(path, "permitted_identifiers does not permit \"\(identifier)\": add it there, or remove this table")
+      }
+      guard let request = schedule.request(plugin(identifier.rawValue), retry: retry) else { continue }
+      reportContradictions(
+        of: request.repetition, of: identifier.rawValue, at: path + [reader.has("schedule", name.description, "every") ? "every" : "on"],
+        to: reader)
+      do throws(RequestRefusal) { try request.submission(of: name).check() } catch { reader.report(path, error.message) }
+    }
+  }
+
+  /// Reports a schedule that repeats too often or too seldom.
+  func reportContradictions(of rule: RepeatRule?, of identifier: String, at path: [String], to reader: TOMLReader) {
+    guard let interval = rule?.interval else { return }
+    let minimum = plugin(identifier).scheduling.minimumInterval ?? minimumInterval
+    let text = DurationText.format(interval)
+    if interval < minimum {
+      reader.report(path, "every \(text) is more often than minimum_interval (\(DurationText.format(minimum))) allows")
+    }
+    if interval > TaskModel.Limits.longestDuration {
+      reader.report(path, "every \(text) is more than ten years: take a shorter interval")
+    }
+  }
+}
