@@ -8,6 +8,7 @@ struct StoredGates: Codable {
   var finish: Bool?
   var window: String?
   var key: String?
+  var tenant: String?
   var resources: [String: Int]?
   var flex: Int64?
   var late: Bool?
@@ -32,6 +33,7 @@ struct StoredGates: Codable {
     finish = gates.onLostCondition == .finish ? true : nil
     window = gates.window
     key = gates.concurrencyKey
+    tenant = gates.tenant
     resources = gates.resources.isEmpty ? nil : gates.resources
     flex = gates.flex == .zero ? nil : gates.flex.wholeMilliseconds
     late = gates.isPastDeadline ? true : nil
@@ -47,6 +49,7 @@ struct StoredGates: Codable {
     gates.isPastDeadline = late == true
     gates.isPaused = paused == true
     gates.wakes = wake == true
+    gates.tenant = tenant
     gates.pause = pause.map { PauseID($0) }
     return gates
   }

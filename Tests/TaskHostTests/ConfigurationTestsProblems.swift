@@ -175,6 +175,7 @@ import Testing
       ("[plugin.a]\nschedule = \"every 5m\"", "2:1: every 5m is more often than minimum_interval (15m) allows"),
       ("[plugin.a]\nschedule = \"on task:a\"", "2:1: event: a task that runs at the end of its own runs would never stop"),
       ("[plugin.a]\nschedule = \"on task:a:failed\"", "2:1: event: a task that runs at the end of its own runs would never stop"),
+      ("[plugin.a]\nfair_by = \"tenant\"", "2:1: plugin.a.fair_by: \"tenant\": write \"payload.MEMBER\""),
       ("[schedule.a]\nevery = \"1h\"", "1:1: \"a\" does not name a schedule: write [schedule.\"IDENTIFIER/NAME\"]"),
       ("[schedule.\"a/b\"]\npriority = 1", "1:1: schedule.\"a/b\" does not say when"),
       ("[schedule.\"a/b\"]\nevery = \"1h\"\non = \"x\"", "1:1: schedule.\"a/b\" has every and on: make a table of each"),

@@ -116,6 +116,7 @@ extension PluginConfiguration {
       TOMLField("window", optional: \.scheduling.window, .string),
       TOMLField("rate_limit", optional: \.scheduling.rate, .rate),
       TOMLField("rate_limit_per_key", optional: \.scheduling.ratePerKey, .rate),
+      TOMLField("fair_by", optional: \.scheduling.fairBy, .fairBy),
       TOMLField("runs_per_key", \.scheduling.runsPerKey, .integer(1...10_000)),
       TOMLField("resources", \.scheduling.resources, .counts(TaskModel.Limits.resourceTokens)),
       TOMLField("quota") { root, value, path, reader in
@@ -171,6 +172,18 @@ extension TOMLConverter<Rate> {
   static var rate: Self {
     .text("a rate such as \"100/1m\"") { text, _ throws(TextProblem) in
       do { return try Rate(text) } catch { throw TextProblem("\(error)") }
+    }
+  }
+}
+
+extension TOMLConverter<FairBy> {
+  /// `"payload.tenant"`.
+  fileprivate static var fairBy: Self {
+    .text("what tells tenants apart, such as \"payload.tenant\"") { text, _ throws(TextProblem) in
+      guard let fairBy = FairBy(text) else {
+        throw TextProblem("\"\(text)\": write \"payload.MEMBER\" for a member of the payload, or \"concurrency_key\"")
+      }
+      return fairBy
     }
   }
 }

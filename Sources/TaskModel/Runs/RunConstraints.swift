@@ -11,6 +11,8 @@ public struct RunConstraints: Sendable, Hashable {
   public var window: String?
   /// Runs with the same key share the limit per key; nil for no key.
   public var concurrencyKey: String?
+  /// The tenant that the request belongs to where the operator has its identifier shared fairly; the scheduler writes it.
+  public var tenant: String?
   /// The number of tokens that a run takes of each of the operator's named resources.
   public var resources: [String: Int]
   /// How much later than due a run may start, so that requests can share wake-ups.

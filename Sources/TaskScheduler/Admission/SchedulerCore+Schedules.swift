@@ -67,9 +67,10 @@ extension SchedulerCore {
   ) throws {
     let rule = schedule.repetition
     let retry = schedule.retry ?? policy.retry(of: record.request.identifier)
+    let gates = gates(of: schedule, identifier: record.request.identifier)
     let hasPayload = try transaction.submittedPayload(of: record.id) == schedule.payload
     guard
-      record.request.repetition != rule || record.request.event != schedule.event || record.request.gates != schedule.gates
+      record.request.repetition != rule || record.request.event != schedule.event || record.request.gates != gates
         || record.request.retry != retry || record.request.jitter != schedule.jitter || record.request.priority != schedule.priority
         || record.request.tags != schedule.tags || !hasPayload
     else { return }
@@ -88,12 +89,19 @@ extension SchedulerCore {
     record.request.repetition = rule
     record.request.event = schedule.event
     record.request.clock = rule.clock
-    record.request.gates = schedule.gates
+    record.request.gates = gates
     record.request.retry = retry
     (record.request.payload, record.request.priority, record.request.tags) = (schedule.payload, schedule.priority, schedule.tags)
     try transaction.rewrite(record)
     turn.changes += 1
     if record.state == .pending { becamePending(record) }
     note(record)
+  }
+
+  /// The gates of a schedule's request, with its tenant.
+  private func gates(of schedule: ScheduledRequest, identifier: TaskIdentifier) -> RunConstraints {
+    var gates = schedule.gates
+    gates.tenant = policy.limits(of: identifier).fairBy?.tenant(in: schedule.payload)
+    return gates
   }
 }

@@ -36,6 +36,7 @@ extension SchedulerCore {
       request.gates.onLostCondition = decided
       request.onLostCondition = nil
     }
+    settleTenant(of: &request)
     if isLimited(request) { try applyOperatorsGates(to: &request) }
     if let handler { try checkLane(of: request, handler) }
   }
@@ -79,7 +80,7 @@ extension SchedulerCore {
     throw RequestRefusal(
       .limit,
       "requests of \(request.identifier) wait in \(used) lanes, the maximum: a lane is a set of conditions, window, concurrency "
-        + "key, resources and flex; use fewer concurrency keys, or submit again after some requests have run",
+        + "key, tenant, resources and flex; use fewer concurrency keys or tenants, or submit again after some requests have run",
       field: request.gates.concurrencyKey.map { _ in RequestField.concurrencyKey.rawValue })
   }
 

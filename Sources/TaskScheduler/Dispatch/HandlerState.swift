@@ -29,9 +29,16 @@ final class HandlerState {
   let agenda: Agenda
   private var recentLane: LaneState?
 
-  init(contract: HandlerContract, agenda: Agenda) {
+  /// What tells its tenants apart; nil if it is not shared fairly.
+  let fairBy: FairBy?
+  /// What its tenants owe each other; nil if it is not shared fairly.
+  var shares: FairShares?
+
+  init(contract: HandlerContract, agenda: Agenda, fairBy: FairBy? = nil) {
     self.contract = contract
     self.agenda = agenda
+    self.fairBy = fairBy
+    shares = fairBy.map { _ in FairShares() }
   }
 
   /// How long its recent runs took, in nanoseconds; nil if not known.

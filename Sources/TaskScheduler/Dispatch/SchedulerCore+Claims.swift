@@ -8,7 +8,7 @@ import TaskModel
 extension SchedulerCore {
   /// Whether requests of the lane may wait in the launcher's queue.
   func mayQueue(_ lane: LaneState, of handler: HandlerState) -> Bool {
-    lane.gates.window == nil && !limits.concerns(lane, of: handler.contract.identifier)
+    handler.shares == nil && lane.gates.window == nil && !limits.concerns(lane, of: handler.contract.identifier)
   }
 
   /// How many more runs of the lane the handler may get beyond its slots.
@@ -145,12 +145,14 @@ extension SchedulerCore {
   func release(_ run: RunID, _ transaction: any StoreTransaction, now: WallTime) throws {
     let entry: LiveRunEntry
     if let claim = forget(run, now: now) {
+      handlers[claim.entry.identifier]?.shares?.end(run, took: nil)
       turn.released.append(claim)
       entry = claim.entry
     } else if let known = live.removeValue(forKey: run) {
       // It was recorded as running, but its launcher could not begin it.
       unrecorded.remove(run)
       turn.neverBegun.append(known)
+      handlers[known.identifier]?.shares?.end(run, took: nil)
       slotFreed(known, took: nil, now: now)
       limits.letGo(run)
       entry = known

@@ -13,24 +13,32 @@ extension SchedulerCore {
     for lane in agenda.lanes(dueBy: now) { if let handler = lane.handler { try learnNextDue(lane, of: handler, transaction) } }
   }
 
-  /// - Returns: Whether a due request was not started because its missed occurrence is skipped.
+  /// - Returns: Whether a due request was not started because its missed occurrence is skipped, or other tenants were not asked.
   private func startDue(_ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
     var hasPutOff = false
     var offers: [(handler: HandlerState, lane: LaneState, offer: DueRequest)] = []
+    var open: [LaneState] = []
     for lane in agenda.lanes(dueBy: now + policy.claimAhead) {
       guard let handler = lane.handler else { continue }
       try learnNextDue(lane, of: handler, transaction)
+      if lane.nextDue.isDue(by: horizon(of: handler, now: now)), isOpen(lane, of: handler, now: now) { open.append(lane) }
+    }
+    let asked = lanesToAsk(open)
+    for lane in asked {
+      guard let handler = lane.handler else { continue }
       let horizon = horizon(of: handler, now: now)
-      guard lane.nextDue.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
       let room = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
       let limit = pauses.looksAtRequests ? max(room, Self.lookedAtTogether) : room
       noteQuestion()
       let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
       // If everything due is on offer, the next request is due later. Otherwise more is due now.
       if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
+      // A lane that was asked instead of others had nothing: it is their turn.
+      if due.isEmpty, asked.count < open.count { hasPutOff = true }
       offers += due.map { (handler, lane, $0) }
     }
     if offers.count > 1 { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
+    orderFairly(&offers) { $0.lane }
     for (handler, _, offer) in offers
     where offer.rank < handler.worstRank && handler.queued > 0 && handler.askedBack == 0 && offer.due <= now {
       try giveWay(to: offer.rank, handler, transaction, now: now)
@@ -162,6 +170,7 @@ extension SchedulerCore {
       attemptsSpent = spent
     }
     permits = permits.map { max(0, $0 - 1) }
+    handler.shares?.begin(run, of: lane.tenant)
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent.adding(saturating: 1), started: began,
       due: offer.due, isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)

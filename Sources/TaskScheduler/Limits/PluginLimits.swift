@@ -9,6 +9,8 @@ public struct PluginLimits: Sendable, Hashable {
   public var ratePerKey: Rate?
   /// The maximum number of concurrent runs of one concurrency key.
   public var runsPerKey = 1
+  /// What tells the tenants apart between whom run time is shared fairly; nil means that requests run by priority and time alone.
+  public var fairBy: FairBy?
   /// The host resources that each run takes, in addition to those its request names.
   public var resources: [String: Int] = [:]
   /// The maintenance window for requests that name none.

@@ -90,6 +90,8 @@ final class SchedulerCore {
   var watchesAreStale = false
   /// The identifiers whose submissions were paced, which was reported.
   var paced: Set<TaskIdentifier> = []
+  /// Whether an identifier is shared fairly.
+  private(set) var hasFairness = false
   /// How often the store was asked about a lane: most of a turn's work if there are many lanes.
   private(set) var laneQuestions = 0
   /// The counts of events since the host began.
@@ -130,7 +132,11 @@ final class SchedulerCore {
 
   /// Adds the handlers of the sealed registry.
   func register(_ contracts: [HandlerContract]) {
-    for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract, agenda: agenda) }
+    for contract in contracts {
+      let fairBy = policy.limits(of: contract.identifier).fairBy
+      handlers[contract.identifier] = HandlerState(contract: contract, agenda: agenda, fairBy: fairBy)
+      if fairBy != nil { hasFairness = true }
+    }
   }
 
   /// Notes that a run takes a slot: its launcher is to begin it.
@@ -142,6 +148,8 @@ final class SchedulerCore {
   /// Notes that a run has ended; `took` is the duration of the handler's call, nil if unknown.
   func slotFreed(_ entry: LiveRunEntry, took: Duration?, now: WallTime) {
     limits.give(entry)
+    // A run whose time nobody measured, because it crashed, has cost what has passed.
+    handlers[entry.identifier]?.shares?.end(entry.run, took: took ?? max(.zero, now - entry.started))
     recount(entry.identifier) { $0.runEnded(took: took, now: now) }
   }
 

@@ -64,6 +64,11 @@ extension ConfigurationKeyTests {
       #expect(host.begun.count == 4)
       #expect(Set(lost) == Set([stops, others].compactMap { host.orders[$0]?.run }))
     },
+    "plugin.*.fair_by": .here { () throws in
+      let host = try ConfiguredHost(table("fair_by = \"payload.tenant\"\nmax_concurrent_runs = 1"))
+      let id = try host.submit { $0.payload = Array("{\"tenant\":\"a\"}".utf8) }.id
+      #expect(try host.record(id).gates.tenant == "a")
+    },
     "plugin.*.window": .here { () throws in
       let host = try ConfiguredHost(
         "[windows.night]\nfrom = \"02:00\"\nto = \"05:00\"\ntime_zone = \"UTC\"\n" + table("window = \"night\""))
