@@ -164,7 +164,7 @@ import Testing
           RequestPage.make(record, explanation, runs: [run, live, run], predecessors: [record.id: record], plugins: [plugin], now: now))
         _ = try html(RequestPage.gone(record.id, runs: [run], now: now))
         _ = try html(RunPage.make(live, record, plugins: [plugin], now: now))
-        _ = try html(SchedulePages.one(task, plugin, runs: [run, run, live], next: run.id, isFirst: false, now: now))
+        _ = try html(SchedulePages.one(task, plugin, runs: [run, run, live], next: run.id.description, isFirst: false, now: now))
         _ = try html(SchedulePages.list([task], now: now))
         let entry = Forecast.Entry(at: time, identifier: run.identifier, request: record.id, duration: .milliseconds(Int64.max))
         _ = try html(ForecastPage.make(Forecast(from: now, to: time, entries: [entry]), now: now))

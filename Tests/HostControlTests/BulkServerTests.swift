@@ -47,7 +47,7 @@ import Testing
       (#"{"filter": "tag:t", "action": "snooze", "delay_ms": -1}"#, "delay_ms", "outside"),
       (#"{"filter": "tag:t", "action": "retry", "delay_ms": 1}"#, "delay_ms", "only for snooze"),
       (#"{"filter": "tag:t", "action": "retry", "limit": 10001}"#, "limit", "1 to 10000"),
-      (#"{"filter": "tag:t", "action": "retry", "after": "x"}"#, "after", "the id of no request"),
+      (#"{"filter": "tag:t", "action": "retry", "after": "x"}"#, "after", "is not a cursor"),
       (#"{"filter": "tag:t", "action": "retry", "dry_run": 1}"#, "dry_run", "true or false"),
       (#"{"filter": "tag:t", "action": "retry", "dry": true}"#, "dry", "there is no such member"),
       (#"{"filter": 7, "action": "retry"}"#, "filter", "a string is expected"),

@@ -58,8 +58,9 @@ import Testing
   func pages() async throws {
     try await with((0..<5).map { _ in try Self.request("a") }) { client, ids in
       let one = try await client.send("POST", "/v1/requests/retry?limit=2")
-      #expect(one.node["retried"]?.array?.map(\.string) == [ids[0], ids[1]] && one.node["next"]?.string == ids[1])
-      let two = try await client.send("POST", "/v1/requests/retry?limit=3&after=\(ids[1])")
+      #expect(one.node["retried"]?.array?.map(\.string) == [ids[0], ids[1]] && one.node["next"]?.string?.hasPrefix(ids[1]) == true)
+      let next = try #require(one.node["next"]?.string)
+      let two = try await client.send("POST", "/v1/requests/retry?limit=3&after=\(next)")
       #expect(two.node["retried"]?.array?.count == 3 && two.node["next"] == nil)
     }
   }

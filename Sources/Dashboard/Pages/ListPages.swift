@@ -6,10 +6,10 @@ public enum ListPages {
   /// The requests that match a filter.
   ///
   /// - Parameters:
-  ///   - next: The last request that was looked at; nil on the last page.
+  ///   - next: Where the next page begins, as its parameter `after` takes it; nil on the last page.
   ///   - isFirst: Whether this is the first page.
   public static func requests(
-    _ records: [RequestRecord], filter: String, next: RequestID?, isFirst: Bool, now: WallTime
+    _ records: [RequestRecord], filter: String, next: String?, isFirst: Bool, now: WallTime
   ) -> Page {
     let values: View = [
       "filter": filter, "bulk": bulk(filter), "list": View(requests: records, caption: "Requests, newest first", now: now),
@@ -20,9 +20,9 @@ public enum ListPages {
   }
 
   /// The runs that match a filter.
-  public static func runs(_ runs: [RunRecord], filter: String, next: RunID?, isFirst: Bool, now: WallTime) -> Page {
-    func path(_ after: RunID?) -> String {
-      PagePath.query("/ui/runs", ["filter": filter.isEmpty ? nil : filter, "after": after?.description])
+  public static func runs(_ runs: [RunRecord], filter: String, next: String?, isFirst: Bool, now: WallTime) -> Page {
+    func path(_ after: String?) -> String {
+      PagePath.query("/ui/runs", ["filter": filter.isEmpty ? nil : filter, "after": after])
     }
     let values: View = [
       "filter": filter, "list": View(runs: runs, caption: "Runs, live ones first, then newest first", namesTask: true, now: now),

@@ -26,9 +26,9 @@ public enum SchedulePages {
   /// - Parameters:
   ///   - contract: What its handler registered; nil without a handler.
   ///   - runs: Its runs, newest first.
-  ///   - next: The last run that was looked at; nil on the last page.
+  ///   - next: Where the next page begins, as its parameter `after` takes it; nil on the last page.
   public static func one(
-    _ task: TaskActivity, _ plugin: PluginStatus?, runs: [RunRecord], next: RunID?, isFirst: Bool, now: WallTime
+    _ task: TaskActivity, _ plugin: PluginStatus?, runs: [RunRecord], next: String?, isFirst: Bool, now: WallTime
   ) -> Page {
     let schedule = task.schedule
     let identifier = schedule.identifier

@@ -4,11 +4,11 @@ public import TaskModel
 
 /// The background transfers.
 public enum TransfersPage {
-  /// - Parameter next: The last transfer that was looked at; nil on the last page.
-  public static func make(_ transfers: [TransferState], next: RequestID?, isFirst: Bool, now: WallTime) -> Page {
+  /// - Parameter next: Where the next page begins, as its parameter `after` takes it; nil on the last page.
+  public static func make(_ transfers: [TransferState], next: String?, isFirst: Bool, now: WallTime) -> Page {
     let list: View? = transfers.isEmpty ? nil : ["rows": transfers.map(row)]
     let path = Page.Section.transfers.path
-    let pager = ListPages.pager(first: isFirst ? nil : path, next: next.map { PagePath.query(path, ["after": $0.description]) })
+    let pager = ListPages.pager(first: isFirst ? nil : path, next: next.map { PagePath.query(path, ["after": $0]) })
     return Page("Transfers", in: .transfers, "transfers", ["list": list, "pager": pager], now: now)
   }
 

@@ -24,8 +24,8 @@ public enum PagePath {
   public static func submit(_ identifier: TaskIdentifier) -> String { query("/ui/submit", ["identifier": identifier.rawValue]) }
 
   /// The list of the requests that match a filter.
-  public static func requests(_ filter: String, after: RequestID? = nil) -> String {
-    query("/ui/requests", ["filter": filter.isEmpty ? nil : filter, "after": after?.description])
+  public static func requests(_ filter: String, after: String? = nil) -> String {
+    query("/ui/requests", ["filter": filter.isEmpty ? nil : filter, "after": after])
   }
 
   /// `path` with the parameters that are not nil.

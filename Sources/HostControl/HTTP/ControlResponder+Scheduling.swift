@@ -36,38 +36,40 @@ extension ControlResponder {
         writer.member("id", refused.id.description)
         writer.member("message", refused.message)
       }
-      writer.member("next", result.next?.description)
+      writer.member("next", BulkReader.cursor(of: order.action, order.filter).text(after: result.next))
     }
   }
 
-  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID` makes the matching dead letters pending again. If the answer has
+  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=CURSOR` makes the matching dead letters pending again. If the answer has
   /// `next`, there are more: send it as `after`.
   func retryAll(_ query: QueryParameters) async throws -> ControlResponse {
-    let (identifier, tag, after, limit) = try deadLetters(query)
+    let cursor = query.cursor(of: .retry)
+    let (identifier, tag, after, limit) = try deadLetters(query, cursor)
     return one(try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("retried", result.retried.map(\.description))
       writer.array("refused", result.refused) { writer, refused in
         writer.member("id", refused.id.description)
         writer.member("message", refused.message)
       }
-      writer.member("next", result.last?.description)
+      writer.member("next", cursor.text(after: result.last))
     }
   }
 
   /// `POST /v1/requests/discard` discards the matching dead letters, with the query and the pages of ``retryAll(_:)``.
   func discardAll(_ query: QueryParameters) async throws -> ControlResponse {
-    let (identifier, tag, after, limit) = try deadLetters(query)
+    let cursor = query.cursor(of: .discard)
+    let (identifier, tag, after, limit) = try deadLetters(query, cursor)
     return one(try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("discarded", result.discarded.map(\.description))
-      writer.member("next", result.last?.description)
+      writer.member("next", cursor.text(after: result.last))
     }
   }
 
   private func deadLetters(
-    _ parameters: QueryParameters
+    _ parameters: QueryParameters, _ cursor: PageCursor
   ) throws -> (identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int) {
     (
-      try parameters.identifier(), try parameters.one("tag"), try parameters.id("after", ofA: "request"),
+      try parameters.identifier(), try parameters.one("tag"), try cursor.read(parameters.one("after")),
       try parameters.limit(preset: Self.retryPreset)
     )
   }

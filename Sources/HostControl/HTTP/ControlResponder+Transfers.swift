@@ -10,7 +10,7 @@ extension ControlResponder {
   private static let listLimit = 1000
   static let transferPreset = 20
 
-  /// `GET /v1/transfers?state=running&tag=T&limit=20&after=ID`, newest first.
+  /// `GET /v1/transfers?state=running&tag=T&limit=20&after=CURSOR`, newest first.
   func listTransfers(_ parameters: QueryParameters) async throws -> ControlResponse {
     var filter = "identifier:\(TaskIdentifier.transfers)"
     let states = try parameters.stateNames(or: RequestFilter.paused)
@@ -19,14 +19,15 @@ extension ControlResponder {
     let limit = min(Self.listLimit, try parameters.limit(preset: Self.transferPreset))
     let wanted: RequestFilter
     do { wanted = try RequestFilter(filter, now: SystemClock().wallTime) } catch { throw error.refusal(field: "tag") }
-    let found = try await host.requests(matching: wanted, after: try parameters.id("after", ofA: "transfer"), limit: limit)
+    let cursor = parameters.cursor(of: .transfers)
+    let found = try await host.requests(matching: wanted, after: try cursor.read(parameters.one("after")), limit: limit)
     var transfers: [TransferState] = []
     for record in found.records {
       // One that was removed meanwhile is left out.
       guard let whole = try? await host.request(record.id) else { continue }
       transfers.append(try await state(of: whole))
     }
-    return list("transfers", transfers, next: found.next?.description) {
+    return list("transfers", transfers, next: cursor.text(after: found.next)) {
       $0.transfer($1, isWhole: false)
     }
   }

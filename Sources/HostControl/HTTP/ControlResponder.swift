@@ -78,18 +78,19 @@ struct ControlResponder: Sendable {
 
   func listRequests(_ parameters: QueryParameters) async throws -> ControlResponse {
     let (wanted, hasProblem, filter) = try requestQuery(parameters)
+    let cursor = parameters.cursor(of: .requests)
     if let filter {
       let found = try await host.requests(matching: filter, after: wanted.after, limit: wanted.limit)
-      return list("requests", found.records, next: found.next?.description) { $0.request($1) }
+      return list("requests", found.records, next: cursor.text(after: found.next)) { $0.request($1) }
     }
     let found = hasProblem ? try await host.requestsWithProblems(wanted) : try await host.requests(wanted)
-    return list("requests", found, next: found.count < wanted.limit ? nil : found.last?.id.description) { $0.request($1) }
+    return list("requests", found, next: cursor.text(after: found.count < wanted.limit ? nil : found.last?.id)) { $0.request($1) }
   }
 
   func listRuns(_ parameters: QueryParameters) async throws -> ControlResponse {
     let wanted = try runQuery(parameters)
     let found = try await host.runs(wanted)
-    return list("runs", found, next: Self.next(found, wanted)?.description) { $0.run($1) }
+    return list("runs", found, next: parameters.cursor(of: .runs).text(after: Self.next(found, wanted))) { $0.run($1) }
   }
 
   /// Where the next page of runs begins: after the last ended run of a full page. Live runs come first, and again in the order of their ids.
@@ -160,7 +161,7 @@ struct ControlResponder: Sendable {
     query.identifier = try parameters.identifier()
     query.states = try parameters.states()
     query.tag = try parameters.one("tag")
-    query.after = try parameters.id("after", ofA: "request")
+    query.after = try parameters.cursor(of: .requests).read(parameters.one("after"))
     query.limit = try parameters.limit(preset: Self.listPreset)
     return (query, try parameters.flag("problem"), filter)
   }
@@ -177,7 +178,7 @@ struct ControlResponder: Sendable {
       query.since = try parameters.moment("since")
       query.until = try parameters.moment("until")
     }
-    query.after = try parameters.id("after", ofA: "run")
+    query.after = try parameters.cursor(of: .runs).read(parameters.one("after"))
     query.limit = try parameters.limit(preset: Self.listPreset)
     return query
   }

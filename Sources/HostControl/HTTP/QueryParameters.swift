@@ -55,6 +55,12 @@ struct QueryParameters {
     return id
   }
 
+  /// The cursors of the pages that have these parameters, apart from where they begin and how long they are.
+  func cursor(of listing: PageCursor.Listing) -> PageCursor {
+    let selecting = items.filter { !["after", "limit"].contains($0.name) }
+    return PageCursor(listing, selecting: selecting.sorted { ($0.name, $0.value) < ($1.name, $1.value) })
+  }
+
   /// A moment in RFC 3339.
   func moment(_ name: String) throws(RequestRefusal) -> WallTime? {
     guard let text = try one(name) else { return nil }

@@ -42,6 +42,8 @@ indirect enum JSONSchema: Sendable {
   static let id = JSONSchema.text(
     TextRule(
       format: "uuid", pattern: "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"))
+  /// What `next` says.
+  static let cursor = JSONSchema.described(.string, "What to send as after for the next page; absent on the last one.")
   static let identifier = JSONSchema.text(TextRule(lengths: 1...128, pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$"))
 
   /// One of these texts.

@@ -71,11 +71,11 @@ extension NamedSchema {
 
   static let bulkResultSchema = JSONSchema.object(
     .must("action", .names(of: BulkAction.self)), .must("dry_run", .boolean), .must("matched", .count), .must("done", .array(.id)),
-    .must("refused", .array(.named(.refusedRequest))), .may("next", .id))
+    .must("refused", .array(.named(.refusedRequest))), .may("next", .cursor))
 
   /// The part of an operation on dead letters that `name` says.
   static func deadLetters(_ name: String, canRefuse: Bool) -> JSONSchema {
     .members(
-      .must(name, .array(.id)) + (canRefuse ? .must("refused", .array(.named(.refusedRequest))) : []) + .may("next", .id))
+      .must(name, .array(.id)) + (canRefuse ? .must("refused", .array(.named(.refusedRequest))) : []) + .may("next", .cursor))
   }
 }

@@ -32,6 +32,9 @@ struct PageQuery {
   /// The id of a request or a run, as `kind` says; nil if it is absent.
   func id<Kind>(_ name: String, ofA kind: String) throws(RequestRefusal) -> RecordID<Kind>? { try parameters.id(name, ofA: kind) }
 
+  /// Where the page begins; nil for the first one.
+  func after<Kind>(_ cursor: PageCursor) throws(RequestRefusal) -> RecordID<Kind>? { try cursor.read(text("after")) }
+
   /// Whether only the parts are wanted that a page replaces.
   var isPart: Bool { (try? text("part")) == "live" }
 

@@ -86,13 +86,15 @@ extension PageResponder {
 
   private func requests(_ query: PageQuery) async throws -> ControlResponse {
     let text = try query.text("filter") ?? ""
-    let after: RequestID? = try query.id("after", ofA: "request")
+    let cursor = PageCursor(.requests, selecting: [("filter", text)])
+    let after: RequestID? = try query.after(cursor)
     let filter: RequestFilter
     do { filter = try RequestFilter(text, now: now) } catch {
       return try page(ListPages.flaw(error, in: text, of: .requests, now: now), query, status: .badRequest)
     }
     let found = try await host.requests(matching: filter, after: after, limit: Self.rows)
-    return try page(ListPages.requests(found.records, filter: text, next: found.next, isFirst: after == nil, now: now), query)
+    let next = cursor.text(after: found.next)
+    return try page(ListPages.requests(found.records, filter: text, next: next, isFirst: after == nil, now: now), query)
   }
 
   private func runs(_ query: PageQuery) async throws -> ControlResponse {
@@ -101,17 +103,19 @@ extension PageResponder {
     do { wanted = try RunQuery(filter: text, now: now) } catch {
       return try page(ListPages.flaw(error, in: text, of: .runs, now: now), query, status: .badRequest)
     }
-    wanted.after = try query.id("after", ofA: "run")
+    let cursor = PageCursor(.runs, selecting: [("filter", text)])
+    wanted.after = try query.after(cursor)
     wanted.limit = Self.rows
     let found = try await host.runs(wanted)
-    return try page(
-      ListPages.runs(found, filter: text, next: ControlResponder.next(found, wanted), isFirst: wanted.after == nil, now: now), query)
+    let next = cursor.text(after: ControlResponder.next(found, wanted))
+    return try page(ListPages.runs(found, filter: text, next: next, isFirst: wanted.after == nil, now: now), query)
   }
 
   private func transfers(_ query: PageQuery) async throws -> ControlResponse {
     var wanted = RequestQuery()
     (wanted.identifier, wanted.limit) = (.transfers, Self.rows)
-    wanted.after = try query.id("after", ofA: "transfer")
+    let cursor = PageCursor(.transfers, selecting: [])
+    wanted.after = try query.after(cursor)
     let found = try await host.requests(wanted)
     var transfers: [TransferState] = []
     for record in found {
@@ -119,7 +123,7 @@ extension PageResponder {
       guard let whole = try? await host.request(record.id) else { continue }
       transfers.append(try await api.state(of: whole))
     }
-    let next = found.count < wanted.limit ? nil : found.last?.id
+    let next = cursor.text(after: found.count < wanted.limit ? nil : found.last?.id)
     return try page(TransfersPage.make(transfers, next: next, isFirst: wanted.after == nil, now: now), query)
   }
 
@@ -165,10 +169,14 @@ extension PageResponder {
     (wanted.identifier, wanted.limit) = (identifier, Self.runs)
     // The runs of one among several schedules are those of its request.
     if task.schedule.key != nil || request != nil { wanted.request = task.schedule.request?.id ?? task.schedule.lastRun?.request }
-    wanted.after = try query.id("after", ofA: "run")
+    // The links of the page name the schedule by its key, if it has one.
+    let alone = task.schedule.key == nil && request != nil ? wanted.request?.description : nil
+    let cursor = PageCursor(
+      .runs, selecting: [("identifier", identifier.rawValue), ("key", task.schedule.key ?? ""), ("request", alone ?? "")])
+    wanted.after = try query.after(cursor)
     let runs = try await host.runs(wanted)
-    return try page(
-      SchedulePages.one(task, plugin, runs: runs, next: ControlResponder.next(runs, wanted), isFirst: wanted.after == nil, now: now), query)
+    let next = cursor.text(after: ControlResponder.next(runs, wanted))
+    return try page(SchedulePages.one(task, plugin, runs: runs, next: next, isFirst: wanted.after == nil, now: now), query)
   }
 
   /// An identifier has a page too if all its schedules have keys, or none has run.

@@ -19,7 +19,7 @@ enum BulkReader {
       switch field {
       case .filter: .must(field.rawValue, .string)
       case .action: .must(field.rawValue, .names(of: BulkAction.self))
-      case .after: .may(field.rawValue, .id)
+      case .after: .may(field.rawValue, .string)
       case .limit: .may(field.rawValue, .integer(1...Int64(BulkOrder.largest)))
       case .isDry: .may(field.rawValue, .boolean)
       case .delay: .may(field.rawValue, RequestField.delay.schema)
@@ -62,12 +62,14 @@ enum BulkReader {
       }
       limit = number
     }
-    var after: RequestID?
-    if node[Field.after.rawValue] != nil {
-      guard let id = RequestID(try text(node, .after)) else { throw refusal(.after, "is the id of no request: send what `next` said") }
-      after = id
-    }
+    let given = node[Field.after.rawValue] == nil ? nil : try text(node, .after)
+    let after: RequestID? = try cursor(of: action, filter).read(given)
     return try BulkOrder(action, filter, until: until, isDry: isDry, after: after, limit: Int(limit))
+  }
+
+  /// The cursors of the parts of an action.
+  static func cursor(of action: BulkAction, _ filter: RequestFilter) -> PageCursor {
+    PageCursor(.bulk, selecting: [("action", action.rawValue), ("filter", filter.text)])
   }
 
   private static func text(_ node: JSONNode, _ field: Field) throws(RequestRefusal) -> String {

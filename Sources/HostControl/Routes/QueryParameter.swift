@@ -17,7 +17,7 @@ struct QueryParameter: Sendable {
   static let request = QueryParameter("request", "Only those of this request.", .id)
   static let since = QueryParameter("since", "Only what began at this moment or later.", .moment)
   static let until = QueryParameter("until", "Only what began before this moment.", .moment)
-  static let after = QueryParameter("after", "The page after this one: what next said.", .id)
+  static let after = QueryParameter("after", "The page after this one: what next said, with the same parameters.", .string)
   static let condition = QueryParameter("name", "Only these conditions; without it, all.", .array(.names(Conditions.named.map(\.name))))
 
   static func limit(_ preset: Int) -> QueryParameter {

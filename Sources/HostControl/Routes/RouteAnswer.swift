@@ -32,6 +32,6 @@ struct RouteAnswer: Sendable {
     .json(
       .object(
         .must(name, .array(.named(schema))),
-        .may("next", .described(.string, "What to send as after for the next page; absent on the last one."))))
+        .may("next", .cursor)))
   }
 }
