@@ -34,7 +34,7 @@ extension MemoryHost {
     var result = RetriedRequests()
     for record in matching.prefix(limit) {
       if record.request.uniqueKey != nil {
-        result.refused.append(RetriedRequests.Refused(id: record.id, message: "another holds the key"))
+        result.refused.append(RetriedRequests.Refused(id: record.id, RequestRefusal(.conflict, "another holds the key")))
       } else {
         result.retried.append(try await retry(record.id).id)
       }
@@ -68,11 +68,14 @@ extension MemoryHost {
     let found = try await requests(matching: order.filter, after: nil, limit: .max).records.filter(order.isFor)
     var result = BulkResult()
     result.matched = found.count
-    for record in order.isDry ? [] : found {
-      guard record.request.uniqueKey == nil else {
-        result.refused.append(RetriedRequests.Refused(id: record.id, message: "it has a key"))
+    for record in found {
+      if let key = record.request.uniqueKey {
+        let refusal = RequestRefusal(.conflict, "it has the key \(key)", reason: "it has a key")
+        result.refused.append(RetriedRequests.Refused(id: record.id, refusal))
         continue
       }
+      result.changes += 1
+      if order.isDry { continue }
       switch order.action {
       case .retry: result.done.append(try await retry(record.id).id)
       case .cancel: result.done.append(try await cancel(record.id).id)

@@ -23,14 +23,18 @@ import Testing
     try await with { client, ids in
       let dry = try await client.send("POST", "/v1/requests/bulk", #"{"filter": "tag:t", "action": "retry", "dry_run": true}"#)
       #expect(dry.status == 200)
-      #expect(dry.node["matched"]?.integer == 3)
+      #expect(dry.node["matched"]?.integer == 3 && dry.node["changes"]?.integer == 2)
+      #expect(dry.node["refused"]?.array?.map { $0["id"]?.string } == [ids[1]])
+      #expect(dry.node["reasons"]?.array?.map { $0["reason"]?.string } == ["it has a key"])
+      #expect(dry.node["reasons"]?.array?.first?["count"]?.integer == 1)
       #expect(dry.node["done"]?.array == [])
       #expect(try await client.send("GET", "/v1/requests/\(ids[0])").node["state"]?.string == "failed")
       let answer = try await client.send("POST", "/v1/requests/bulk", #"{"filter": "tag:t", "action": "retry"}"#)
       #expect(answer.node["action"]?.string == "retry")
       #expect(Set(answer.node["done"]?.array?.compactMap(\.string) ?? []) == [ids[0], ids[2]])
       #expect(answer.node["refused"]?.array?.map { $0["id"]?.string } == [ids[1]])
-      #expect(answer.node["refused"]?.array?.first?["message"]?.string == "it has a key")
+      #expect(answer.node["refused"]?.array?.first?["message"]?.string == "it has the key k")
+      #expect(answer.node["changes"]?.integer == 2)
       #expect(answer.node["next"] == nil)
     }
   }

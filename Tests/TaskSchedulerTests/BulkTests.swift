@@ -24,6 +24,17 @@ import Testing
     }
   }
 
+  /// What the order would do.
+  private func rehearse(_ order: BulkOrder, _ world: World) throws -> BulkResult {
+    let ids = try world.store.scan(order.scan, accepts: order.isFor).records.map(\.id)
+    var result: Result<BulkResult, RequestRefusal>?
+    let rehearsal = Write({ result = $0 }, isRehearsal: true) { core, transaction, now in
+      try core.carryOut(order, on: ids, transaction, now: now)
+    }
+    try world.turn([.write(rehearsal)])
+    return try #require(result).get()
+  }
+
   private func tagged(_ tag: String, payload: String = "", begin: WallTime? = .ms(600_000)) -> TaskRequest {
     var request = TaskRequest.sample(begin: begin)
     (request.tags, request.payload) = ([tag], Array(payload.utf8))
@@ -81,6 +92,58 @@ import Testing
     #expect(again.refused.first?.message == "it is not postponed: it waits until then already")
     #expect(try carryOut(order(.discard, "tag:a", world), world).done == [failed])
     #expect(try world.record(failed).state == .cancelled)
+  }
+
+  @Test("a rehearsal says what the action then does, and changes nothing", arguments: BulkAction.allCases)
+  func rehearsal(_ action: BulkAction) throws {
+    let world = try world()
+    var keyed = tagged("a", begin: nil)
+    (keyed.uniqueKey, keyed.onConflict) = ("k", .keep)
+    let failed = try world.submit(keyed).id
+    try world.finish(failed, .failure)
+    let holder = try world.submit(keyed).id
+    let second = try world.submit(tagged("a", begin: nil)).id
+    var follower = tagged("a", begin: nil)
+    follower.after = [Dependency(.request(second))]
+    let third = try world.submit(follower).id
+    try world.finish(second, .failure)
+    let waiting = try world.submit(tagged("a")).id
+    var waitsForEvent = tagged("a", begin: nil)
+    waitsForEvent.event = EventTrigger("e")
+    let deaf = try world.submit(waitsForEvent).id
+    let all = [failed, holder, second, third, waiting, deaf]
+    let before = try all.map { try world.record($0) }
+    let (events, expirations) = (world.events.count, world.expirations)
+
+    let order = try order(action, "tag:a", world, delay: action == .snooze ? .seconds(7200) : nil)
+    let expected = try rehearse(order, world)
+    #expect(try all.map { try world.record($0) } == before)
+    #expect(world.events.count == events && world.expirations == expirations && world.isRunning(holder))
+    let result = try carryOut(order, world)
+    #expect(expected == result && result.changes == result.done.count)
+    switch action {
+    case .retry:
+      #expect(result.done == [second, third])
+      #expect(result.reasons.map(\.reason) == ["another request now holds its unique key"])
+    case .snooze:
+      #expect(result.done == [waiting])
+      #expect(result.reasons.map(\.reason) == ["it waits for an event, not for a time"])
+    case .cancel: #expect(result.done == [deaf, waiting, holder] && result.refused.isEmpty)
+    case .discard: #expect(result.done == [failed, second, third] && result.refused.isEmpty)
+    }
+  }
+
+  @Test("refusals are counted by reason, the most frequent first")
+  func reasons() {
+    var result = BulkResult()
+    for number in 0..<5 {
+      let refusal = RequestRefusal(.conflict, "request \(number)", reason: number == 3 ? "rare" : "frequent")
+      result.refused.append(RetriedRequests.Refused(id: RequestID(sequence: Int64(number), origin: 1), refusal))
+    }
+    result.refused.append(
+      RetriedRequests.Refused(id: RequestID(sequence: 9, origin: 1), RequestRefusal(.conflict, "a message without a reason")))
+    #expect(result.reasons.map(\.reason) == ["frequent", "a message without a reason", "rare"])
+    #expect(result.reasons.map(\.count) == [4, 1, 1])
   }
 
   @Test("leaves what has changed since it was found")

@@ -8,13 +8,14 @@ public enum BulkPage {
   /// - Parameter delay: For how long requests would be postponed, as it was typed.
   public static func question(_ order: BulkOrder, _ result: BulkResult, delay: String, now: WallTime) -> Page {
     let verb = order.action.rawValue
-    let count = words(result.matched) + (result.next == nil ? "" : " or more")
-    let confirm: View? = result.matched == 0 ? nil : again(order, delay, "\(capital(verb)) \(count)")
+    let count = words(result.changes) + (result.next == nil ? "" : " or more")
+    let stay = result.reasons.map { " \(words($0.count)) would stay as before: \($0.reason)." }.joined()
+    let confirm: View? = result.changes == 0 && result.next == nil ? nil : again(order, delay, "\(capital(verb)) \(count)")
     let values: View = [
       "heading": "\(capital(verb)) \(count)?", "filter": order.filter.text, "confirm": confirm,
       "sentence": result.matched == 0
         ? "No request matches for which \(verb) is meant: nothing would change."
-        : "The action is for all that match when it is carried out. Nothing has changed yet.",
+        : "The action is for all that match when it is carried out. Nothing has changed yet.\(stay)",
       "back": PagePath.requests(order.filter.text),
     ]
     return Page("\(verb) \(count)?", in: .requests, "bulk", values, now: now, changes: nil)

@@ -23,7 +23,7 @@ extension ControlResponder {
     return one(try await host.cancelAll(tag: tag, identifier: identifier)) { $0.member("cancelled", $1) }
   }
 
-  /// `POST /v1/requests/bulk`: an action on the requests that match a filter, or in a dry run their number. If the answer has `next`, there may
+  /// `POST /v1/requests/bulk`: an action on the requests that match a filter, or in a dry run what it would do. If the answer has `next`, there may
   /// be more: send it as `after`.
   func bulk(_ request: ControlRequest) async throws -> ControlResponse {
     let order = try BulkReader.read(request.body, now: SystemClock().wallTime)
@@ -31,10 +31,15 @@ extension ControlResponder {
       writer.member("action", order.action.rawValue)
       writer.member("dry_run", order.isDry)
       writer.member("matched", result.matched)
+      writer.member("changes", result.changes)
       writer.member("done", result.done.map(\.description))
       writer.array("refused", result.refused) { writer, refused in
         writer.member("id", refused.id.description)
         writer.member("message", refused.message)
+      }
+      writer.array("reasons", result.reasons) { writer, reason in
+        writer.member("reason", reason.reason)
+        writer.member("count", reason.count)
       }
       writer.member("next", BulkReader.cursor(of: order.action, order.filter).text(after: result.next))
     }

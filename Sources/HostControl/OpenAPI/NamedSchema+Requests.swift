@@ -70,8 +70,10 @@ extension NamedSchema {
     .may("remedy", .string))
 
   static let bulkResultSchema = JSONSchema.object(
-    .must("action", .names(of: BulkAction.self)), .must("dry_run", .boolean), .must("matched", .count), .must("done", .array(.id)),
-    .must("refused", .array(.named(.refusedRequest))), .may("next", .cursor))
+    .must("action", .names(of: BulkAction.self)), .must("dry_run", .boolean), .must("matched", .count),
+    .must("changes", .described(.count, "How many requests were changed, or in a dry run would be.")), .must("done", .array(.id)),
+    .must("refused", .array(.named(.refusedRequest))),
+    .must("reasons", .array(.object(.must("reason", .string), .must("count", .count)))), .may("next", .cursor))
 
   /// The part of an operation on dead letters that `name` says.
   static func deadLetters(_ name: String, canRefuse: Bool) -> JSONSchema {

@@ -32,14 +32,19 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
   /// The refused field, such as "requests[3].priority"; nil for no particular field.
   public var field: String?
 
+  /// The message without what only this request has, such as ids and keys: many refusals with one reason are counted together. Nil: the
+  /// message has nothing of that kind.
+  public var reason: String?
+
   /// Whether a run asked that is no longer its request's current run.
   public private(set) var isOfStaleRun = false
 
   /// Creates a refusal.
-  public init(_ code: Code, _ message: String, field: String? = nil) {
+  public init(_ code: Code, _ message: String, field: String? = nil, reason: String? = nil) {
     self.code = code
     self.message = message
     self.field = field
+    self.reason = reason
   }
 
   /// Creates a refusal of a field of a request.

@@ -7,10 +7,14 @@ public struct RetriedRequests: Sendable, Hashable {
     /// Why the request could not be retried.
     public var message: String
 
-    /// Creates a refusal.
-    public init(id: RequestID, message: String) {
+    /// The same in words that fit other requests too; see ``RequestRefusal/reason``.
+    public var reason: String
+
+    /// Creates the refusal of a request among several.
+    public init(id: RequestID, _ refusal: RequestRefusal) {
       self.id = id
-      self.message = message
+      message = refusal.message
+      reason = refusal.reason ?? refusal.message
     }
   }
 

@@ -3,6 +3,9 @@ import TaskModel
 
 extension SchedulerCore {
   /// Carries out a bulk action on those of `ids` that it is for now; others have changed since they were found. One refusal stops no other.
+  ///
+  /// A dry run takes this way too, and is undone by the caller. It counts a request that is handed out ahead among those that change, since
+  /// only the action itself may take it back.
   func carryOut(
     _ order: BulkOrder, on ids: [RequestID], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> BulkResult {
@@ -20,17 +23,22 @@ extension SchedulerCore {
         case .snooze:
           let snoozed = try snooze(id, until: order.until ?? now, transaction, now: now)
           guard snoozed.record.due != record.due else {
-            throw RequestRefusal(.conflict, "it is not postponed: " + (snoozed.notes.last ?? "it waits until then already"))
+            throw RequestRefusal(
+              .conflict, "it is not postponed: " + (snoozed.notes.last ?? "it waits until then already"),
+              reason: snoozed.notes.isEmpty ? "it waits until then already" : "its own time or its next occurrence decides")
           }
           result.done.append(id)
         case .cancel:
           try requireCancellable(record)
           result.done.append(try cancel(id, transaction, now: now).id)
         }
+      } catch is ClaimedAhead where order.isDry {
+        result.done.append(id)
       } catch let refusal as RequestRefusal {
-        result.refused.append(RetriedRequests.Refused(id: id, message: refusal.message))
+        result.refused.append(RetriedRequests.Refused(id: id, refusal))
       }
     }
+    result.changes = result.done.count
     return result
   }
 
@@ -39,6 +47,7 @@ extension SchedulerCore {
     guard let name = record.request.scheduleName else { return }
     throw RequestRefusal(
       .conflict,
-      "it stands for the schedule of \(name) in the configuration: remove that line, or cancel it by its id")
+      "it stands for the schedule of \(name) in the configuration: remove that line, or cancel it by its id",
+      reason: "it stands for a schedule in the configuration")
   }
 }

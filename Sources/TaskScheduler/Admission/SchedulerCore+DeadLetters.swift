@@ -29,7 +29,7 @@ extension SchedulerCore {
       if let tag, try transaction.request(id)?.request.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { continue }
       do { retried.formUnion(try redrive(id, transaction, now: now)) } catch let refusal as RequestRefusal where refusal.code == .conflict {
         // The refusal came before any change.
-        result.refused.append(RetriedRequests.Refused(id: id, message: refusal.message))
+        result.refused.append(RetriedRequests.Refused(id: id, refusal))
       }
     }
     result.retried = retried.sorted()
@@ -48,7 +48,9 @@ extension SchedulerCore {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)): only a failed request can be retried")
     }
     guard try isKeyFree(of: record, transaction) else {
-      throw RequestRefusal(.conflict, "another request now holds the unique key \"\(record.request.uniqueKey ?? "")\": cancel it first")
+      throw RequestRefusal(
+        .conflict, "another request now holds the unique key \"\(record.request.uniqueKey ?? "")\": cancel it first",
+        reason: "another request now holds its unique key")
     }
     if let obstacle = try RetryObstacle.find(for: record, edges: transaction.edges(of:), request: transaction.request(_:)) {
       throw Self.refusal(of: id, because: obstacle)
@@ -148,7 +150,9 @@ extension SchedulerCore {
   private static func refusal(of id: RequestID, because obstacle: RetryObstacle) -> RequestRefusal {
     let remedy = obstacle.command.map { "retry that one (\($0)), and this one runs after it" } ?? "submit both again"
     let ending = Self.ending(obstacle.ended) + (obstacle.isOnRecord ? "" : " and is no longer on record")
-    return RequestRefusal(.conflict, "request \(id) runs only after \(obstacle.predecessor), which \(ending): \(remedy)")
+    return RequestRefusal(
+      .conflict, "request \(id) runs only after \(obstacle.predecessor), which \(ending): \(remedy)",
+      reason: "a request that it follows has not succeeded")
   }
 
   /// Makes a dead letter live again, with all its attempts: blocked while one of `edges` is open, else pending with the outputs of its

@@ -9,7 +9,9 @@ extension SchedulerCore {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)): only a waiting request can be postponed")
     }
     if let event = record.request.event, record.due == .distantFuture {
-      throw RequestRefusal(.conflict, "request \(id) waits for the event \(event.name), not for a time: cancel it, or let it wait")
+      throw RequestRefusal(
+        .conflict, "request \(id) waits for the event \(event.name), not for a time: cancel it, or let it wait",
+        reason: "it waits for an event, not for a time")
     }
     guard time > now, time <= WallTime.calendar.upperBound else {
       throw RequestRefusal(

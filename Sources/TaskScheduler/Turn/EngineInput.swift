@@ -20,10 +20,12 @@ struct Write {
   let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
   /// Called if the change is refused or cannot be committed.
   let fail: (RequestRefusal) -> Void
+  /// Whether the change is undone once it is made: its answer says what it would do.
+  let isRehearsal: Bool
 
-  /// A change that runs `body` and calls `completion` once that is durable, or refused.
+  /// A change that runs `body` and calls `completion` once that is durable, or refused; of a rehearsal, once it is undone.
   init<Value>(
-    _ completion: @escaping (Result<Value, RequestRefusal>) -> Void,
+    _ completion: @escaping (Result<Value, RequestRefusal>) -> Void, isRehearsal: Bool = false,
     _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
   ) {
     perform = { core, transaction, now in
@@ -31,6 +33,7 @@ struct Write {
       return { completion(.success(value)) }
     }
     fail = { completion(.failure($0)) }
+    self.isRehearsal = isRehearsal
   }
 }
 

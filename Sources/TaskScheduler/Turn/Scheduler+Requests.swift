@@ -80,6 +80,16 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.carryOut(order, on: ids, transaction, now: now) }
   }
 
+  /// What ``carryOut(_:on:completion:)`` would do now: it is done, and undone in the same commit.
+  public func rehearse(
+    _ order: BulkOrder, on ids: [RequestID], completion: @escaping @Sendable (Result<BulkResult, RequestRefusal>) -> Void
+  ) {
+    let rehearsal = Write(completion, isRehearsal: true) { core, transaction, now in
+      try core.carryOut(order, on: ids, transaction, now: now)
+    }
+    send(.input(.write(rehearsal)))
+  }
+
   /// Postpones a waiting request until `time`, but not before its own time.
   public func snooze(
     _ id: RequestID, until time: WallTime, completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void

@@ -137,7 +137,7 @@ final class SchedulingEngine {
     try core.recordBegins(transaction)
     let write = parked.write
     do {
-      core.turn.answers.append(try attempt(transaction) { try write.perform(core, transaction, now) })
+      core.turn.answers.append(try write.isRehearsal ? rehearse(write, transaction, now: now) : make(write, transaction, now: now))
     } catch let ahead as ClaimedAhead {
       try park(write, for: ahead.identifier, isOwed: parked.isOwed, &waiting, transaction, now: now)
     } catch let refusal as RequestRefusal {
@@ -185,6 +185,25 @@ final class SchedulingEngine {
       core.takeBack(to: before)
       throw error
     }
+  }
+
+  private func make(_ write: Write, _ transaction: any StoreTransaction, now: WallTime) throws -> () -> Void {
+    try attempt(transaction) { try write.perform(core, transaction, now) }
+  }
+
+  /// A rehearsal has worked: nothing of it is kept.
+  private struct Rehearsed: Error {}
+
+  /// Makes a change and undoes it.
+  private func rehearse(_ write: Write, _ transaction: any StoreTransaction, now: WallTime) throws -> () -> Void {
+    var answer: () -> Void = {}
+    do {
+      try attempt(transaction) {
+        answer = try write.perform(core, transaction, now)
+        throw Rehearsed()
+      }
+    } catch is Rehearsed {}
+    return answer
   }
 
   private func refuse(_ write: Write, _ refusal: RequestRefusal) {

@@ -13,12 +13,18 @@ struct BulkSession {
   let options: BulkOptions
   let host: HostOptions
 
-  /// Prints how many requests were changed, and each that stays as it was, with the reason.
+  /// Prints how many requests were changed, and each that stays as it was, with the reason. A dry run prints how many would be changed, and
+  /// how many would not, by reason.
   ///
   /// - Throws: `ExitCode` 6 if one was refused, 4 if the answer to the question is not yes.
   func run() async throws {
     let client = host.client(delay == nil ? .submit : TasksSnoozeCommand.names)
-    if options.dryRun { return try await count(client) { print($0, Self.words(action).matching) } }
+    if options.dryRun {
+      let plan = try await plan(client, prints: true)
+      print(plan.changes, Self.words(action).matching)
+      for (reason, count) in plan.reasons { print(count, "would stay as \(count == 1 ? "it is" : "they are"): \(reason)") }
+      return
+    }
     if !options.yes { try await ask(client) }
     var (done, refused) = (0, 0)
     do {
@@ -55,23 +61,30 @@ struct BulkSession {
     guard isatty(STDIN_FILENO) == 1, Terminal.errorIsTerminal else {
       throw ValidationError("--filter changes many requests, and nobody can be asked here: add --yes, or --dry-run to count them.")
     }
-    var count = 0
-    try await parts(client, isDry: true, prints: false) { count += Int(clamping: $0.matched) }
-    guard count > 0 else {
+    let plan = try await plan(client, prints: false)
+    guard plan.changes > 0 || !plan.reasons.isEmpty else {
       Terminal.note("no request matches")
       throw ExitCode.success
     }
-    Terminal.note("\(Self.words(action).question) \(Self.counted(count)) that match \(filter.escapingControlCharacters)? Write yes:")
+    for (reason, count) in plan.reasons {
+      Terminal.note("note: \(Self.counted(count)) that \(count == 1 ? "matches" : "match") would stay: \(reason)")
+    }
+    guard plan.changes > 0 else { throw ExitCode(ExitStatus.refused.rawValue) }
+    Terminal.note("\(Self.words(action).question) \(Self.counted(plan.changes)) that match \(filter.escapingControlCharacters)? Write yes:")
     guard let line = readLine(), ["y", "yes"].contains(line.lowercased()) else {
       Terminal.note("nothing was changed")
       throw ExitCode(ExitStatus.cancelled.rawValue)
     }
   }
 
-  private func count(_ client: ControlClient, _ body: (Int) -> Void) async throws {
-    var count = 0
-    try await parts(client, isDry: true) { count += Int(clamping: $0.matched) }
-    body(count)
+  /// What the action would do now.
+  private func plan(_ client: ControlClient, prints: Bool) async throws -> (changes: Int, reasons: [(String, Int)]) {
+    var (changes, reasons) = (0, [String: Int]())
+    try await parts(client, isDry: true, prints: prints) { part in
+      changes += Int(clamping: part.changes)
+      for reason in part.reasons { reasons[reason.reason.escapingControlCharacters, default: 0] += Int(clamping: reason.count) }
+    }
+    return (changes, reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) })
   }
 
   private func parts(_ client: ControlClient, isDry: Bool, prints: Bool = true, _ body: (BulkAnswer) -> Void) async throws {

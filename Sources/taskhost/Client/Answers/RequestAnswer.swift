@@ -65,7 +65,15 @@ struct RetriedAnswer: PagedAnswer {
 
 /// A part of the requests that a bulk action is for.
 struct BulkAnswer: PagedAnswer {
+  /// Why requests stay as they are, and how many.
+  struct Reason: Decodable {
+    let reason: String
+    let count: Int64
+  }
+
   let matched: Int64
+  let changes: Int64
+  let reasons: [Reason]
   let done: [String]
   let refused: [RetriedAnswer.Refusal]
   let next: String?
