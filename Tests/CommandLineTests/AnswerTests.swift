@@ -60,6 +60,35 @@ import Testing
     #expect(String(decoding: line.json.bytes, as: UTF8.self) == #"{"time_unix_ms":1, "level":"info","message":"m","more":1}"#)
   }
 
+  @Test("schedules whose keys begin alike are one row, with what ended last and what starts first; one that fails has its own")
+  func scheduleRows() throws {
+    func task(_ key: String?, _ more: String = "", failures: Int = 0, identifier: String = "a") throws -> ScheduleAnswer {
+      let key = key.map { ",\"unique_key\":\"\($0)\"" } ?? ""
+      let json = "{\"identifier\":\"\(identifier)\"\(key),\"last\":\"noop\",\"failures_in_a_row\":\(failures)\(more)}"
+      return try read(json, as: ScheduleAnswer.self)
+    }
+    let event = #","every_event":true,"next_start_unix_ms":null"#
+    let rows = ScheduleRow.rows(of: [
+      try task("next", #","every_ms":21600000,"next_start_unix_ms":90"#),
+      try task("watch/crm", event + #","last_ended_unix_ms":20,"last_message":"late","last_success_unix_ms":10"#),
+      try task("watch/lone", event, failures: 2), try task("watch/mail", event + #","last_ended_unix_ms":10,"last_success_unix_ms":15"#),
+      try task("watch/shop", #","next_start_unix_ms":7"#), try task("watch/x", event, identifier: "b"), try task("/x", event),
+      try task("watch/y", event),
+    ])
+    #expect(
+      rows.map { "\($0.task.identifier) \($0.schedule)" } == [
+        "a next: every 6h", "a watch/*: every event (3)", "a watch/lone: every event", "a watch/shop", "b watch/x: every event",
+        "a /x: every event",
+      ])
+    let merged = rows[1].task
+    #expect(merged.lastMessage == "late" && merged.lastEndedUnixMs == 20 && merged.lastSuccessUnixMs == 15)
+    #expect(merged.nextStartUnixMs == .unknown && rows[2].task.failuresInARow == 2)
+    let timed = ScheduleRow.rows(of: [
+      try task("t/1", #","next_start_unix_ms":9"#), try task("t/2", #","next_start_unix_ms":8"#), try task("t/3"),
+    ])
+    #expect(timed.map(\.schedule) == ["t/* (3)"] && timed[0].task.nextStartUnixMs == .at(unixMs: 8))
+  }
+
   @Test("a schedule's next start is missing, null or a moment")
   func nextStart() throws {
     func start(_ member: String) throws -> ScheduleAnswer.Start {

@@ -14,14 +14,14 @@ import Testing
       ("1m500ms", 60_500),
     ])
   func duration(_ text: String, _ milliseconds: Int64) {
-    #expect(DurationText.parse(text) == milliseconds)
+    #expect(DurationArgument.parse(text) == milliseconds)
   }
 
   @Test(
     "what is no duration is refused",
     arguments: ["", "5", "m", "1.5h", "-5m", "5 m", "30m1h", "1m1m", "99999999999999999999s", "9999999999999999w", "5x"])
   func noDuration(_ text: String) {
-    #expect(DurationText.parse(text) == nil)
+    #expect(DurationArgument.parse(text) == nil)
   }
 
   @Test(

@@ -62,7 +62,9 @@ import Testing
       let id = try #require(try await client.send("POST", "/v1/transfers", Self.batch).node["id"]?.string)
       let paused = try await client.send("POST", "/v1/transfers/\(id)/pause", "{\"why\": \"slow\"}")
       #expect(paused.status == 200, "\(paused.message ?? "")")
-      #expect(paused.node["paused"]?["by"]?.string == "user \(geteuid())" && paused.node["paused"]?["why"]?.string == "slow")
+      #expect(
+        paused.node["paused"]?["by"]?.string.map { $0.contains("user \(geteuid())") } == true
+          && paused.node["paused"]?["why"]?.string == "slow")
       #expect(paused.node["paused"]?["since_unix_ms"]?.integer != nil)
       let resumed = try await client.send("POST", "/v1/transfers/\(id)/resume")
       #expect(resumed.status == 200 && resumed.node["paused"] == nil)

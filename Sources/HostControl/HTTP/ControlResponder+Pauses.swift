@@ -33,7 +33,8 @@ extension ControlResponder {
     list("ended", try await host.resume(selection, by: await who(request))) { $0.pause($1) }
   }
 
-  private func who(_ request: ControlRequest) async -> String {
+  /// Who sent a request, for people: `anna (user 1000)`.
+  func who(_ request: ControlRequest) async -> String {
     guard let peer = request.peer else { return "a client of the control socket" }
     return await UserNames.words(for: peer.user)
   }

@@ -50,8 +50,7 @@ extension PageResponder {
       _ = try await host.snooze(id, until: now + SchedulingReader.delay(in: body))
       return seeOther(page, .snoozed)
     case "pause":
-      let who = request.peer.map { "user \($0.user)" } ?? "a client of the control socket"
-      _ = try await host.pause(id, RequestPause(by: "\(who), in the dashboard", since: now))
+      _ = try await host.pause(id, RequestPause(by: "\(await api.who(request)), in the dashboard", since: now))
       return seeOther(page, .paused)
     case "resume":
       _ = try await host.resume(id)

@@ -57,7 +57,7 @@ struct PluginsCheckCommand: ParsableCommand {
     }
     for (option, text) in [("--timeout", timeout), ("--budget", budget), ("--grace", grace)] {
       guard let text else { continue }
-      guard let milliseconds = DurationText.parse(text), 0 < milliseconds, milliseconds <= 86_400_000 else {
+      guard let milliseconds = DurationArgument.parse(text), 0 < milliseconds, milliseconds <= 86_400_000 else {
         throw ValidationError("\(option) is not a duration of at most a day: write 500ms, 30s or 2m.")
       }
     }
@@ -105,9 +105,9 @@ struct PluginsCheckCommand: ParsableCommand {
     if let settings { options.settings = try PluginsCheckInput.settings(settings) }
     if let payload { options.payload = try PluginsCheckInput.payload(payload) }
     options.cases = Set(cases.compactMap(CheckCase.init(rawValue:)))
-    options.timeout = .milliseconds(DurationText.parse(timeout) ?? 60_000)
-    options.budget = .milliseconds(DurationText.parse(budget) ?? 5000)
-    options.grace = grace.flatMap(DurationText.parse).map { .milliseconds($0) }
+    options.timeout = .milliseconds(DurationArgument.parse(timeout) ?? 60_000)
+    options.budget = .milliseconds(DurationArgument.parse(budget) ?? 5000)
+    options.grace = grace.flatMap(DurationArgument.parse).map { .milliseconds($0) }
     options.parallel = jobs
     return options
   }

@@ -90,11 +90,12 @@ struct StatusCommand: AsyncParsableCommand {
     let columns: [TextTable.Column] = [.name("IDENTIFIER"), "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT"]
     var table = TextTable(columns: columns + (hasWork ? ["LAST WORK"] : []) + ["MESSAGE"])
     func time(_ moment: Int64?) -> String { moment.map { MomentFormat.relative($0, now: now) } ?? "-" }
-    for task in tasks {
+    for row in ScheduleRow.rows(of: tasks) {
+      let task = row.task
       let work = hasWork ? [task.lastWork.map { WorkText.words($0) } ?? "-"] : []
       let cells = [
-        task.identifier, schedule(task), lastRun(task), time(task.lastEndedUnixMs), time(task.lastSuccessUnixMs),
-        task.failuresInARow > 0 ? "\(task.failuresInARow) in a row" : "-", next(task, now: now),
+        task.identifier, row.schedule, lastRun(task), time(task.lastEndedUnixMs), time(task.lastSuccessUnixMs),
+        task.failuresInARow > 0 ? "\(task.failuresInARow) in a row" : "-", ScheduleText.next(task, now: now),
       ]
       table.add(row: cells + work + [String((task.lastMessage ?? "").prefix(60))])
     }
@@ -103,15 +104,10 @@ struct StatusCommand: AsyncParsableCommand {
 
   /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests without a key that run once.
   static func schedule(_ task: ScheduleAnswer) -> String {
-    let key = configured(task).map(\.name) ?? task.uniqueKey.map { String($0.prefix(40)) }
+    let key = ScheduleText.configured(task).map(\.name) ?? task.uniqueKey.map { String($0.prefix(40)) }
     let parts = [key, ScheduleText.repetition(task.repetition)].compactMap(\.self)
     if parts.isEmpty { return task.uniqueKey == nil ? "-" : "taskhost.toml" }
     return parts.joined(separator: ": ")
-  }
-
-  /// The schedule's name in the configuration, if it is from there.
-  private static func configured(_ task: ScheduleAnswer) -> ScheduleName? {
-    (try? TaskIdentifier(task.identifier)).flatMap { ScheduleName(key: task.uniqueKey, of: $0) }
   }
 
   /// `never ran`, `nothing to do`, `expired`, or the outcome; marked if the run expired and returned within its grace.
@@ -123,14 +119,5 @@ struct StatusCommand: AsyncParsableCommand {
       default: task.last
       }
     return task.expired == true && task.last != "expired" ? "\(word) (expired)" : word
-  }
-
-  private static func next(_ task: ScheduleAnswer, now: Int64) -> String {
-    switch task.nextStartUnixMs {
-    // A configured schedule repeats, so it ends only if it is cancelled or removed from the configuration.
-    case .none: configured(task) != nil && task.request == nil ? "cancelled" : "-"
-    case .unknown: "on an event"
-    case .at(let unixMs): MomentFormat.relative(unixMs, now: now)
-    }
   }
 }

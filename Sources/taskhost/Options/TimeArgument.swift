@@ -27,7 +27,7 @@ enum TimeArgument {
 
   /// A past moment in RFC 3339, given as a moment, or as a duration before now.
   static func past(_ text: String, _ option: String) throws -> String {
-    if let length = DurationText.parse(text) {
+    if let length = DurationArgument.parse(text) {
       let time = SystemClock().wallTime + (.zero - .milliseconds(length))
       if let moment = RFC3339.format(time) { return moment }
     }
@@ -43,7 +43,7 @@ enum TimeArgument {
   /// A moment in RFC 3339 to come, given as a moment, or as a duration from now.
   static func future(_ text: String, _ option: String) throws -> String {
     let time: WallTime
-    if let length = DurationText.parse(text) {
+    if let length = DurationArgument.parse(text) {
       time = SystemClock().wallTime + .milliseconds(length)
     } else {
       switch MomentText.read(text) {

@@ -37,6 +37,21 @@ enum ScheduleText {
     return text
   }
 
+  /// The schedule's name in the configuration, if it is from there.
+  static func configured(_ task: ScheduleAnswer) -> ScheduleName? {
+    (try? TaskIdentifier(task.identifier)).flatMap { ScheduleName(key: task.uniqueKey, of: $0) }
+  }
+
+  /// When a schedule starts next: `in 4 min`, `on an event`; `-` if it does not.
+  static func next(_ task: ScheduleAnswer, now: Int64) -> String {
+    switch task.nextStartUnixMs {
+    // A configured schedule repeats, so it ends only if it is cancelled or removed from the configuration.
+    case .none: configured(task) != nil && task.request == nil ? "cancelled" : "-"
+    case .unknown: "on an event"
+    case .at(let unixMs): MomentFormat.relative(unixMs, now: now)
+    }
+  }
+
   /// When a request runs, ran or is woken, for a list.
   static func when(_ request: RequestAnswer, now: Int64) -> String {
     let moment: Int64?

@@ -6,12 +6,13 @@ import TaskModel
 enum TopRows {
   static func tasks(_ status: StatusAnswer, now: Int64) -> [TopRow] {
     status.tasks.map { task in
-      let next: TopRow.Cell =
+      let start: Int64? =
         switch task.nextStartUnixMs {
-        case .none: TopRow.Cell("-", by: nil)
-        case .unknown: TopRow.Cell("on an event", by: .max)
-        case .at(let moment): TopRow.Cell(MomentFormat.relative(moment, now: now), by: moment)
+        case .none: nil
+        case .unknown: .max
+        case .at(let moment): moment
         }
+      let next = TopRow.Cell(ScheduleText.next(task, now: now), by: start)
       return TopRow(
         id: "\(task.identifier)/\(task.uniqueKey ?? "")", request: task.request, identifier: task.identifier,
         cells: [
