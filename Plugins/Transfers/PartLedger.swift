@@ -10,14 +10,38 @@ struct PartLedger: Sendable {
   /// - Parameter folder: The plugin's data folder.
   init(folder: String) { self.folder = folder + "/parts" }
 
-  /// Notes the targets of a request's downloads. Without the note, at worst a part remains.
+  /// Notes the targets of a request's downloads, and removes its parts beside other targets: it was updated since they were noted. Without
+  /// the note, at worst a part remains.
+  ///
+  /// - Parameter targets: One for each item; empty for an upload.
   func note(_ targets: [String], of request: String) {
+    let noted = self.targets(of: request)
+    if noted == targets { return }
+    for (index, target) in (noted ?? []).enumerated() where index >= targets.count || targets[index] != target {
+      removePart(of: target, request, index)
+    }
+    guard targets.contains(where: { !$0.isEmpty }) else { return noted == nil ? () : forget(request) }
     mkdir(folder, 0o700)
-    let file = open(path(of: request), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    // The new note takes the place of the old one as a whole.
+    let draft = "\(folder)/\(request).new"
+    let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     let text = JSONWriter.object { $0.member("targets", targets) }
-    if write(file, text, text.count) != text.count { unlink(path(of: request)) }
+    let isWritten = write(file, text, text.count) == text.count
     close(file)
+    if !isWritten || rename(draft, path(of: request)) != 0 { unlink(draft) }
+  }
+
+  /// The targets that are noted; nil if none are.
+  private func targets(of request: String) -> [String]? {
+    guard let text = try? SmallText.read(path(of: request), limit: 8 << 20), let node = try? JSONReader.read(text),
+      case .array(let targets)? = node["targets"]?.value
+    else { return nil }
+    return targets.map { $0.string ?? "" }
+  }
+
+  private func removePart(of target: String, _ request: String, _ index: Int) {
+    if target.hasPrefix("/") { PartFile.remove(of: target, id: Self.partID(request, index)) }
   }
 
   func forget(_ request: String) { unlink(path(of: request)) }
@@ -36,13 +60,7 @@ struct PartLedger: Sendable {
 
   /// Removes the parts of a request that nobody goes on with.
   func removeParts(of request: String) {
-    if let text = try? SmallText.read(path(of: request), limit: 8 << 20), let node = try? JSONReader.read(text),
-      case .array(let targets)? = node["targets"]?.value
-    {
-      for (index, target) in targets.enumerated() {
-        if let target = target.string, target.hasPrefix("/") { PartFile.remove(of: target, id: Self.partID(request, index)) }
-      }
-    }
+    for (index, target) in (targets(of: request) ?? []).enumerated() { removePart(of: target, request, index) }
     forget(request)
   }
 

@@ -29,7 +29,7 @@ struct TransferTask: BackgroundTask {
     let batch = task.payload
     let logger = task.logger
     removeAbandonedParts(task)
-    if batch.items.contains(where: \.isDownload) { ledger.note(batch.items.map { $0.isDownload ? $0.path : "" }, of: task.requestID) }
+    ledger.note(batch.items.map { $0.isDownload ? $0.path : "" }, of: task.requestID)
     let run = try BatchRun(
       batch, settings, report(task),
       BatchRun.Environment(
@@ -60,21 +60,29 @@ struct TransferTask: BackgroundTask {
 
   /// The report of an earlier run of the same occurrence, or a new one.
   private func report(_ task: TaskContext<TransferBatch>) -> TransferReport {
-    let count = task.payload.items.count
-    let earlier = (try? task.checkpoint.value(TransferReport.self)).flatMap { $0 }.flatMap { $0.items.count == count ? $0 : nil }
+    let earlier = (try? task.checkpoint.value(TransferReport.self)).flatMap { $0 }
     // A host that cannot say it has told no occurrence before.
     guard let request = try? task.request(task.requestID), let json = try? JSONReader.read(request.json) else {
-      return earlier ?? TransferReport(count: count, occurrence: nil)
+      return TransferReport(of: task.payload, occurrence: earlier?.occurrence, after: earlier)
     }
-    let occurrence = json["occurrence"]?.string
-    return earlier.flatMap { $0.occurrence == occurrence ? $0 : nil } ?? TransferReport(count: count, occurrence: occurrence)
+    return TransferReport(of: task.payload, occurrence: json["occurrence"]?.string, after: earlier)
   }
 
   /// Removes what requests have left that ended without a run. A dead letter keeps its parts: it can be retried.
+  ///
+  /// Each run looks at a few requests, which are all there are unless many downloads are interrupted at once. Now and then it looks at all.
   private func removeAbandonedParts(_ task: TaskContext<TransferBatch>) {
-    let noted = ledger.requests()
-    guard !noted.isEmpty, Self.mayLook(), let live = try? task.requests() else { return }
-    for request in Set(noted).subtracting(live.map(\.id)).subtracting([task.requestID]) {
+    var noted = Set(ledger.requests()).subtracting([task.requestID])
+    guard !noted.isEmpty else { return }
+    if noted.count > Self.few {
+      if Self.mayLookAtAll() {
+        guard let live = try? task.requests() else { return }
+        noted.subtract(live.map(\.id))
+      } else {
+        noted = Set(noted.shuffled().prefix(Self.few))
+      }
+    }
+    for request in noted {
       do {
         let state = try task.request(request).state
         if state == .cancelled || state == .succeeded { ledger.removeParts(of: request) }
@@ -85,10 +93,13 @@ struct TransferTask: BackgroundTask {
     }
   }
 
+  /// The requests about which each run may ask the host.
+  private static let few = 16
+
   private static let looked = Mutex<ContinuousClock.Instant?>(nil)
 
-  /// Whether it is time to look for abandoned parts: once in a worker's life, and every quarter of an hour.
-  private static func mayLook() -> Bool {
+  /// Whether it is time to look for all abandoned parts: once in a worker's life, and every quarter of an hour.
+  private static func mayLookAtAll() -> Bool {
     looked.withLock { looked in
       if let last = looked, .now - last < .seconds(900) { return false }
       looked = .now

@@ -17,6 +17,23 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
 
     package init(url: String, direction: Direction) { (self.url, self.direction) = (url, direction) }
 
+    /// Differs for transfers of other contents or files.
+    ///
+    /// - Source: FNV-1a of 64 bits. Who submits a transfer gains nothing from a collision.
+    package var mark: String {
+      let parts =
+        switch direction {
+        case .download(let path, let sha256): [url, "to", path, sha256 ?? ""]
+        case .upload(let path, let method): [url, "from", path, method]
+        }
+      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+      for part in parts {
+        // No text contains the byte that ends it.
+        for byte in Array(part.utf8) + [0xFF] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      }
+      return String(hash, radix: 16)
+    }
+
     /// Its file.
     package var path: String {
       switch direction {

@@ -20,6 +20,8 @@ package struct TransferReport: Codable, Sendable, Equatable {
     package var attempts = 0
     /// Where an interrupted upload goes on.
     package var resumption: Resumption?
+    /// Tells this transfer from others, see ``TransferBatch/Item/mark``; nil in the checkpoint of an earlier version.
+    package var mark: String?
   }
 
   /// Where the rest of an interrupted upload goes.
@@ -38,6 +40,19 @@ package struct TransferReport: Codable, Sendable, Equatable {
   package init(count: Int, occurrence: String?) {
     items = [Item](repeating: Item(), count: count)
     self.occurrence = occurrence
+  }
+
+  /// How a batch stands after an earlier run, which may have had other transfers: what was changed since begins again.
+  ///
+  /// - Parameter earlier: The report of the last run, of this occurrence or an earlier one; nil if there is none.
+  package init(of batch: TransferBatch, occurrence: String?, after earlier: TransferReport?) {
+    self.init(count: batch.items.count, occurrence: occurrence)
+    let isSameOccurrence = earlier?.occurrence == occurrence && earlier?.items.count == items.count
+    for (index, item) in batch.items.enumerated() {
+      let mark = item.mark
+      if isSameOccurrence, let known = earlier?.items[index], known.mark == nil || known.mark == mark { items[index] = known }
+      items[index].mark = mark
+    }
   }
 
   package func count(_ state: State) -> Int { items.count { $0.state == state } }

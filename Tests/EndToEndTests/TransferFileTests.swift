@@ -132,15 +132,19 @@ struct TransferFileTests {
       #expect(try at.names() == [])
     }
     try await TransferSurroundings.run("[retry]\ninitial = \"1h\"") { at in
-      let submitted = try await at.host.cli("transfers", "submit", "\(at.server.address)/a?size=300000&cut=1000", "--to", at.file("a"))
-      let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
-      _ = try await at.host.request(id) { $0["state"]?.string == "pending" && $0["last_outcome"]?.string == "retried" }
-      #expect(try at.names().count == 2)
-      _ = try await at.host.cli("transfers", "cancel", id)
-      try await at.host.request(id, is: "cancelled")
-      let other = try await at.transfer("\(at.server.address)/b?size=10", "--to", at.file("b"))
-      #expect(other.status == 0, "\(other)")
-      #expect(try at.names() == ["b"])
+      // The second time, the worker has just looked for what was left.
+      for (left, next, whole) in [("a", "b", ["b"]), ("c", "d", ["b", "d"])] {
+        let url = "\(at.server.address)/\(left)?size=300000&cut=1000"
+        let submitted = try await at.host.cli("transfers", "submit", url, "--to", at.file(left))
+        let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        _ = try await at.host.request(id) { $0["state"]?.string == "pending" && $0["last_outcome"]?.string == "retried" }
+        #expect(try at.names().filter { $0.hasPrefix(".\(left).") }.count == 2)
+        _ = try await at.host.cli("transfers", "cancel", id)
+        try await at.host.request(id, is: "cancelled")
+        let other = try await at.transfer("\(at.server.address)/\(next)?size=10", "--to", at.file(next))
+        #expect(other.status == 0, "\(other)")
+        #expect(try at.names() == whole)
+      }
     }
   }
 

@@ -62,6 +62,34 @@ struct TransferTests {
     }
   }
 
+  @Test("a download that is given another target after kill -9 leaves nothing beside the old one")
+  func retargeted() async throws {
+    try await TransferSurroundings.run { at in
+      let url = "\(at.server.address)/a?size=3000000&hold=1500000"
+      func order(_ target: String) -> String {
+        let items = [("\(at.server.address)/small?size=10", "small"), (url, target)].map { url, name in
+          "{\"url\": \"\(url)\", \"to\": \"\(at.file(name))\"}"
+        }
+        let payload = "{\"at_once\": 1, \"items\": [\(items.joined(separator: ", "))]}"
+        return "{\"unique_key\": \"k\", \"on_conflict\": \"update\", \"payload\": \(payload)}"
+      }
+      let id = try #require(try await at.host.post("/v1/transfers", order("old")).json()["id"]?.string)
+      try await at.server.waitForRequests("a", 1)
+      _ = try await at.host.cli("pause", "identifier:org.taskhost.transfers")
+      await at.host.kill()
+      let left = try at.names()
+      #expect(left.contains { $0.hasPrefix(".old.") } && !left.contains("old"), "\(left)")
+      _ = try await at.server.get("/release/a")
+      try await at.host.start()
+      let updated = try await at.host.post("/v1/transfers", order("new")).json()
+      #expect(updated["id"]?.string == id && updated["disposition"]?.string == "updated", "\(updated)")
+      _ = try await at.host.cli("resume", "identifier:org.taskhost.transfers")
+      try await at.host.request(id, is: "succeeded")
+      #expect(try at.names() == ["new", "small"])
+      try await at.expectContent("new", of: "/a?size=3000000")
+    }
+  }
+
   @Test("two downloads to one target have a part each, and the target is one of them, whole")
   func sameTarget() async throws {
     try await TransferSurroundings.run { at in
