@@ -44,6 +44,8 @@ final class BatchRun {
   /// A server that never gives what it promised is given up after that.
   private static let mostRestarts = 20
   private var refusals: TokenRefusals
+  /// Whether a transfer waits because there is no token, or none that its server accepts.
+  private(set) var lacksToken = false
   /// The longest delay that a server has asked for.
   private(set) var retryAfter: Duration?
   /// Whether bytes arrived or a transfer was done.
@@ -198,7 +200,12 @@ final class BatchRun {
   private func request(_ item: TransferBatch.Item) throws(FileFailure) -> TransferRequest {
     var request = TransferRequest(url: item.url)
     request.headers = batch.headers.map { ($0.name, $0.value) }
-    if let token = try refusals.token() { request.headers.append(("Authorization", "Bearer \(token)")) }
+    do throws(FileFailure) {
+      if let token = try refusals.token() { request.headers.append(("Authorization", "Bearer \(token)")) }
+    } catch {
+      lacksToken = lacksToken || error.isTemporary
+      throw error
+    }
     request.moreAuthorities = authorities
     request.stallTimeout = settings.stallTimeout
     request.connectTimeout = .seconds(30)
@@ -278,7 +285,9 @@ final class BatchRun {
     switch refusals.next() {
     case .wait: break
     case .again(let indices): queue += indices
-    case .giveUp(let indices): for index in indices { fail(index, report.items[index].problem ?? "401", isTemporary: true) }
+    case .giveUp(let indices):
+      lacksToken = true
+      for index in indices { fail(index, report.items[index].problem ?? "401", isTemporary: true) }
     }
   }
 

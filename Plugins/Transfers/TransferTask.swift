@@ -44,7 +44,7 @@ struct TransferTask: BackgroundTask {
     let isOver = { task.stopReason == .cancelled || task.stopReason == .replaced }
     try run.run(isOver: isOver)
     let summary = run.report.summary
-    try task.setOutput(run.report.json(of: batch))
+    try task.setOutput(run.report.json(of: batch, waitingFor: run.lacksToken ? batch.bearerTokenFile : nil))
     task.setMessage(summary)
     if task.isExpired, run.report.count(.waiting) > 0 {
       if isOver() { ledger.forget(task.requestID) }

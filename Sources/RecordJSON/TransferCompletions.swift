@@ -16,6 +16,12 @@ public enum TransferCompletions {
     return CompletionRule(identifier: .transfers) { payload, owner in
       guard let batch = try? TransferBatch(payload: payload), let target = target(of: batch) else { return nil }
       return refusal(target, owner)
+    } awaitedFile: { payload, output in
+      // Only the file that the submitter has named is watched, whatever the report says.
+      guard let file = try? JSONReader.read(output)["waits_for"]?.string, let batch = try? TransferBatch(payload: payload),
+        batch.bearerTokenFile == file
+      else { return nil }
+      return file
     } request: { (ended, state, output) throws(RequestRefusal) in
       guard let batch = try? TransferBatch(payload: ended.request.payload), let target = target(of: batch) else { return nil }
       if let refusal = refusal(target, ended.request.owner) { throw refusal }

@@ -60,14 +60,17 @@ package struct TransferReport: Codable, Sendable, Equatable {
   /// The report for people and for the handler that is notified. A large batch names only what is not done, and of
   /// more than 50 of these the others by their places in the batch, from 0.
   ///
-  /// - Parameter transfer: The request's id, for a handler that is notified.
-  package func json(of batch: TransferBatch, transfer: String? = nil) -> [UInt8] {
+  /// - Parameters:
+  ///   - transfer: The request's id, for a handler that is notified.
+  ///   - file: The file that must change before another attempt makes sense; nil if there is none.
+  package func json(of batch: TransferBatch, transfer: String? = nil, waitingFor file: String? = nil) -> [UInt8] {
     func write(_ isBrief: Bool) -> [UInt8] {
       JSONWriter.object { writer in
         writer.member("transfer", transfer)
         writer.member("done", count(.done))
         writer.member("failed", count(.failed))
         writer.member("waiting", count(.waiting))
+        writer.member("waits_for", file)
         writer.member("bytes", items.reduce(0) { $0 + ($1.bytes ?? 0) })
         let shown = items.indices.filter { !isBrief || items[$0].state != .done }
         writer.array("items", Array(shown.prefix(isBrief ? 50 : .max))) { writer, index in

@@ -148,6 +148,31 @@ struct TransferFileTests {
     }
   }
 
+  @Test("a transfer in backoff for want of a token is tried again when the token's file appears, also after a restart of the host")
+  func awaitedToken() async throws {
+    try await TransferSurroundings.run("[retry]\ninitial = \"1h\"") { at in
+      for isRestarted in [false, true] {
+        let name = "f\(isRestarted)"
+        let submitted = try await at.host.cli(
+          "transfers", "submit", "\(at.server.address)/\(name)?size=10", "--to", at.file(name), "--bearer-token-file", at.file("t\(name)"))
+        let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let waiting = try await at.host.request(id) { $0["state"]?.string == "pending" && $0["last_outcome"]?.string == "retried" }
+        #expect(waiting["last_message"]?.string?.contains("cannot be read") == true, "\(waiting)")
+        if isRestarted {
+          _ = try await at.host.terminate()
+          try await at.host.start()
+        }
+        let why = try await at.host.cli("tasks", "why", id)
+        #expect(why.output.contains("unless \(at.file("t\(name)")) changes"), "\(why)")
+        try at.host.directory.file("files/other", "x")
+        try at.host.directory.file("files/t\(name)", "fresh")
+        try await at.host.request(id, is: "succeeded")
+        #expect(try await at.server.requests(name).map { $0.headers["Authorization"] } == ["Bearer fresh"])
+        #expect(try await at.host.runs(of: id).count == 2)
+      }
+    }
+  }
+
   /// A transfer whose first token is refused, until its file has another one.
   private static func refused(_ at: TransferSurroundings, isReplaced: Bool) async throws {
     try at.host.directory.file("files/token", "old")

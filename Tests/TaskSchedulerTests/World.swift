@@ -149,6 +149,7 @@ final class World {
     launcher = LauncherModel()
     let core = SchedulerCore(
       policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: now, random: SeededGenerator(seed: 2))
+    core.completions = engine.core.completions
     engine = SchedulingEngine(core, store: store)
     let lost = try open(handlers, schedules: schedules, crashed: crashed, begun: begun)
     try turn()

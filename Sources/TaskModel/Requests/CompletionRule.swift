@@ -5,6 +5,12 @@ public struct CompletionRule: Sendable {
   /// Why whoever waits for a request, as its payload says, cannot be told by this owner's requests; nil if it can, or nobody waits. Called
   /// on the scheduler's thread.
   public var refusal: @Sendable (_ payload: [UInt8], _ owner: TaskIdentifier?) -> RequestRefusal?
+  /// The file whose change ends the backoff of a request, because its last run lacked something that is in it; nil if time alone does. Called
+  /// on the scheduler's thread.
+  ///
+  /// - `payload`: The request's, as it was submitted.
+  /// - `output`: That of its last run.
+  public var awaitedFile: @Sendable (_ payload: [UInt8], _ output: [UInt8]) -> String?
   /// The request that tells who waits; nil if nobody does. Called on the scheduler's thread.
   ///
   /// - `ended`: The request, with its payload, as it was submitted.
@@ -15,10 +21,12 @@ public struct CompletionRule: Sendable {
   /// Creates a rule.
   public init(
     identifier: TaskIdentifier, refusal: @escaping @Sendable ([UInt8], TaskIdentifier?) -> RequestRefusal?,
+    awaitedFile: @escaping @Sendable (_ payload: [UInt8], _ output: [UInt8]) -> String? = { _, _ in nil },
     request: @escaping @Sendable (RequestRecord, RequestState, [UInt8]) throws(RequestRefusal) -> TaskRequest?
   ) {
     self.identifier = identifier
     self.refusal = refusal
+    self.awaitedFile = awaitedFile
     self.request = request
   }
 }

@@ -205,6 +205,7 @@ extension SchedulerCore {
     try transaction.update(record)
     turn.changes += 1
     countEnded(record.request.identifier)
+    awaitedRetries.remove(record.id)
     handlers[record.request.identifier]?.forgetDue(of: record)
     note(record)
     if ended == .failed { raise(HostEvents.failed(record.request.identifier)) }

@@ -23,6 +23,7 @@ extension SchedulerCore {
   /// - Parameter payload: Replaces the submitted payload for the runs it wakes; nil keeps the submitted one.
   func notify(_ event: String, payload: [UInt8]?, _ transaction: any StoreTransaction, now: WallTime) throws -> EventReceipt {
     var receipt = EventReceipt(event: event)
+    if let path = EventTrigger(event).path { try retry(afterChangeOf: path, transaction, now: now) }
     for var record in try transaction.waiting(forEvent: event) {
       try requireHere(record)
       try wake(&record, payload: payload, &receipt, transaction, now: now)
@@ -122,7 +123,7 @@ extension SchedulerCore {
     watchesAreStale = false
     let paths = Set(events.compactMap { EventTrigger($0).path })
     awaitedHostEvents = Set(events.filter(HostEvents.isRaised))
-    turn.watches = paths
+    turn.watches = paths.union(awaitedRetries.paths)
     watchesFiles = !paths.isEmpty
   }
 

@@ -126,9 +126,10 @@ extension SchedulerCore {
     }
     let offset = offset(of: record)
     let jitter = offset > .zero ? ", \(Self.text(offset)) later than its time because of its jitter" : ""
+    let file = awaitedRetries.path(of: record.id).map { ", unless \($0) changes" } ?? ""
     let (kind, sentence) =
       isBackoff
-      ? ("backoff", "backoff after attempt \(record.attemptsSpent): not for another \(wait)")
+      ? ("backoff", "backoff after attempt \(record.attemptsSpent): not for another \(wait)\(file)")
       : ("time", "not before its time: due in \(wait)\(jitter)")
     return Gate(kind: kind, sentence: sentence, since: since, until: record.due)
   }

@@ -99,6 +99,7 @@ extension SchedulerCore {
     try transaction.update(record)
 
     let identifier = record.request.identifier
+    try noteAwaitedFile(of: record, output: report.output, transaction)
     if record.state == .pending {
       becamePending(record)
     } else {

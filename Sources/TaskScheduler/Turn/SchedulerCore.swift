@@ -86,6 +86,8 @@ final class SchedulerCore {
   var watchesFiles = false
   /// The events among ``HostEvents`` that requests wait for.
   var awaitedHostEvents: Set<String> = []
+  /// Requests in backoff that wait for changes of files too.
+  var awaitedRetries = AwaitedRetries()
   /// Whether a failed commit undid what ``awaitedHostEvents`` and ``watchesFiles`` say.
   var watchesAreStale = false
   /// The identifiers whose submissions were paced, which was reported.

@@ -50,6 +50,7 @@ final class SchedulingEngine {
         return known?.boot != clocks.boot
       }
       let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
+      try core.findAwaitedRetries(transaction, now: now)
       try core.reconcile(schedules, transaction, now: now)
       Failpoint.scheduleReconciled.hit()
       for change in changes {
