@@ -11,7 +11,7 @@ extension ConfigurationKeyTests {
     "wake": "schedule = \"every 1h\"\nwake = true", "jitter": "schedule = \"every 1h\"\njitter = \"10m\"",
     "requires": "schedule = \"every 1h\"\nrequires = [\"network\"]", "on_lost_condition": "on_lost_condition = \"finish\"",
     "window": "window = \"night\"", "rate_limit": "rate_limit = \"1/10s\"", "rate_limit_per_key": "rate_limit_per_key = \"1/10s\"",
-    "runs_per_key": "runs_per_key = 2", "resources": "resources = { gpu = 2 }", "quota": "quota = \"10s/1h\"",
+    "runs_per_key": "runs_per_key = 2", "fair_by": "fair_by = \"payload.tenant\"", "resources": "resources = { gpu = 2 }", "quota": "quota = \"10s/1h\"",
     "retry.attempts": "retry = { attempts = 2 }", "retry.backoff": "retry = { backoff = \"linear\" }",
     "retry.initial": "retry = { initial = \"10s\" }", "retry.maximum": "retry = { maximum = \"31s\" }",
     "limits.memory": "limits = { memory = \"1GiB\" }", "limits.processes": "limits = { processes = 9 }\nentitlements = {}",
