@@ -34,6 +34,27 @@ struct BulkActionTests {
     }
   }
 
+  @Test("a dry run says how many would change, and how many would not and why; it changes nothing")
+  func dryRun() async throws {
+    try await HostProcess.run("[retry]\nattempts = 1\n") { host in
+      for number in 0..<3 {
+        let key = ["--tag", "keyed", "--key", "k\(number)"]
+        try await host.request(host.submit("result 4", key), is: "failed")
+        _ = try await host.submit("result 0", key + ["--after", "1h"])
+      }
+      let free = try await host.submit("result 4", ["--tag", "keyed"])
+      try await host.request(free, is: "failed")
+      let dry = try await host.cli("tasks", "retry", "--filter", "tag:keyed", "--dry-run")
+      #expect(
+        dry.status == 0
+          && dry.output == "1 request would be retried\n3 requests would stay as they are: another request now holds its unique key\n",
+        "\(dry)")
+      #expect(try await count("tag:keyed state:failed", host) == 4)
+      let done = try await host.cli("tasks", "retry", "--filter", "tag:keyed", "--yes")
+      #expect(done.status == 6 && done.output == "1 request retried\n", "\(done)")
+    }
+  }
+
   @Test("a host that is killed in the middle has done a part, and the same command does the rest")
   func killed() async throws {
     try await HostProcess.prepare { host in
