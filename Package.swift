@@ -95,8 +95,7 @@ let package = Package(
       name: "PluginCheck",
       dependencies: [
         "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "HostProcesses", "HostThreads", "PluginRuntime", "PluginTrust",
-        "TaskModel",
-        "TypedCalls",
+        "RecordJSON", "StrictText", "TaskModel", "TransferOrders", "TypedCalls",
       ],
       swiftSettings: settings),
     .target(name: "CPluginCheck"),

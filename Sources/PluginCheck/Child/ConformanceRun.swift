@@ -21,7 +21,7 @@ final class ConformanceRun {
 
   let order: CaseOrder
   let reporter: CaseReporter
-  let services = ScriptedServices()
+  let services: ScriptedServices
   let policy: ScriptedPolicy
   let ledger: RunLedger
   var random: SeededRandom
@@ -50,6 +50,7 @@ final class ConformanceRun {
     self.order = order
     self.reporter = reporter
     self.onMainQueue = onMainQueue
+    services = ScriptedServices(besides: order.dataDirectory)
     policy = ScriptedPolicy(settings: order.settings, dataDirectory: order.dataDirectory)
     random = SeededRandom(seed: order.seed, for: order.tried.rawValue)
     let ledger = RunLedger { thread, stack in
@@ -130,6 +131,9 @@ final class ConformanceRun {
   private func grace(of registered: HandlerRegistration) -> Duration {
     order.grace > 0 ? .milliseconds(order.grace) : registered.kind.defaultGrace
   }
+
+  /// Of the handler that is run; nil before the launch.
+  var identifier: TaskIdentifier? { contract?.identifier }
 
   /// How long the handler may take from expiration to return.
   var grace: Duration { contract?.grace ?? .zero }

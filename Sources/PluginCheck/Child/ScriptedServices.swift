@@ -1,4 +1,3 @@
-import Glibc
 import HostThreads
 import TaskModel
 
@@ -17,6 +16,10 @@ final class ScriptedServices: RunServices {
     var fault: Fault?
     /// How submissions and cancellations fail.
     var submitFault: CallFailure?
+    /// How submissions of requests that wake the machine fail.
+    var wakeFault: CallFailure?
+    /// The submissions of such requests.
+    var wakes = 0
     /// How far the wall clock jumps with each reading.
     var clockStep = Duration.zero
     /// Delays the answers to durable calls of runs that `isDue` selects.
@@ -29,6 +32,18 @@ final class ScriptedServices: RunServices {
   }
 
   let script = Guarded(Script())
+  private let submittedTransfers: Guarded<ScriptedTransfers>
+
+  /// - Parameter dataDirectory: The plugin's. Its folder for transfers is made beside it.
+  init(besides dataDirectory: String) {
+    let parent = dataDirectory.lastIndex(of: "/").map { String(dataDirectory[..<$0]) } ?? "."
+    submittedTransfers = Guarded(ScriptedTransfers(folder: parent + "/transfers"))
+  }
+
+  /// What was submitted to the transfers' own plugin, oldest first.
+  var transfers: [RequestRecord] { submittedTransfers.withLock { $0.records } }
+
+  func endTransfer(_ id: RequestID, as state: RequestState) { submittedTransfers.withLock { $0.end(id, as: state) } }
 
   /// Forgets what was written.
   func clear() { script.withLock { ($0.values, $0.checkpoints) = ([:], [:]) } }
@@ -62,6 +77,13 @@ final class ScriptedServices: RunServices {
 
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
     if let failure = countSubmission() { throw failure }
+    if request.gates.wakes {
+      let fault = script.withLock { script in
+        script.wakes += 1
+        return script.wakeFault
+      }
+      if let fault { throw fault }
+    }
     let id = RequestID(sequence: script.withLock { $0.ids.next(at: SystemClock().wallTime) }, origin: 1)
     return Submission(id: id, disposition: .created, nextStart: request.earliestBegin ?? SystemClock().wallTime)
   }
@@ -88,9 +110,17 @@ final class ScriptedServices: RunServices {
   func answer(to question: PluginQuestion, for run: RunReference) throws(CallFailure) -> AnswerPage {
     if let failure = countSubmission() { throw failure }
     switch question {
-    case .requests, .runs, .transfers: return AnswerPage()
+    case .requests, .runs: return AnswerPage()
+    case .transfers(let after):
+      guard after == nil else { return AnswerPage() }
+      return submittedTransfers.withLock { transfers in
+        AnswerPage(texts: transfers.live.prefix(AnswerPage.countLimit).compactMap { transfers.answer($0.id) })
+      }
+    case .transfer(let id):
+      guard let text = submittedTransfers.withLock({ $0.answer(id) }) else { throw CallFailure(.notFound, "there is no such transfer") }
+      return AnswerPage(texts: [text])
     case .conditions: return AnswerPage(texts: [Array(#"{"conditions":[]}"#.utf8)])
-    case .request, .explanation, .lastSuccess, .transfer: throw CallFailure(.notFound, "there is no such request or run")
+    case .request, .explanation, .lastSuccess: throw CallFailure(.notFound, "there is no such request or run")
     }
   }
 
@@ -114,17 +144,23 @@ final class ScriptedServices: RunServices {
 
   func endAssertion(_ id: AssertionID, for run: RunReference) throws(CallFailure) {}
 
-  /// Where the check has its temporary files: nothing arrives there.
   func transferFolder(for run: RunReference) throws(CallFailure) -> String {
     if let failure = countSubmission() { throw failure }
-    return getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    return submittedTransfers.withLock { $0.folder }
   }
 
-  /// Each is taken, and never carried out.
-  func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission { try submit(request, for: run) }
+  /// Each that a host would take is taken, and never carried out.
+  func submitTransfer(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    let order = try submittedTransfers.withLock { $0 }.order(request, from: run.identifier)
+    let submission = try submit(order, for: run)
+    submittedTransfers.withLock { $0.add(submission.id, order, now: SystemClock().wallTime) }
+    return submission
+  }
 
   func change(transfer id: RequestID, _ change: TransferChange, for run: RunReference) throws(CallFailure) {
-    throw countSubmission() ?? CallFailure(.notFound, "no such transfer")
+    if let failure = countSubmission() { throw failure }
+    guard submittedTransfers.withLock({ $0.live.contains { $0.id == id } }) else { throw CallFailure(.notFound, "no such live transfer") }
+    if change == .cancel { endTransfer(id, as: .cancelled) }
   }
 
   private func countSubmission() -> CallFailure? {
