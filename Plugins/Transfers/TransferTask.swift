@@ -23,12 +23,18 @@ struct TransferTask: BackgroundTask {
   init(_ launch: LaunchContext<TransferSettings>) throws {
     settings = launch.settings
     ledger = PartLedger(folder: launch.dataDirectory)
+    // A host that was killed may have left parts of requests that will not run again.
+    guard !ledger.requests().isEmpty else { return }
+    try launch.submit(
+      TaskRequest(
+        identifier: Self.identifier, payload: TransferBatch.sweep, uniqueKey: TransferBatch.sweepKey, onConflict: .keep))
   }
 
   func run(_ task: TaskContext<TransferBatch>) async throws -> TaskResult {
     let batch = task.payload
     let logger = task.logger
     removeAbandonedParts(task)
+    if batch.isSweep { return .success }
     ledger.note(batch.items.map { $0.isDownload ? $0.path : "" }, of: task.requestID)
     let run = try BatchRun(
       batch, settings, report(task),
@@ -74,8 +80,8 @@ struct TransferTask: BackgroundTask {
   private func removeAbandonedParts(_ task: TaskContext<TransferBatch>) {
     var noted = Set(ledger.requests()).subtracting([task.requestID])
     guard !noted.isEmpty else { return }
-    if noted.count > Self.few {
-      if Self.mayLookAtAll() {
+    if noted.count > Self.few || task.payload.isSweep {
+      if task.payload.isSweep || Self.mayLookAtAll() {
         guard let live = try? task.requests() else { return }
         noted.subtract(live.map(\.id))
       } else {

@@ -16,6 +16,12 @@ public enum TransferCheck {
       + (more > 0 ? "; and \(more) more" : "")
   }
 
+  /// Whether a request transfers nothing, and only removes what others have left.
+  public static func isSweep(_ payload: [UInt8]) -> Bool {
+    // Transfers have longer ones.
+    payload.count < 40 && (try? TransferBatch(payload: payload))?.isSweep == true
+  }
+
   /// All that is wrong with a payload: for each, a clause that begins with its place, such as `items[3].to: `.
   public static func problems(with payload: [UInt8]) -> [String] {
     let batch: TransferBatch

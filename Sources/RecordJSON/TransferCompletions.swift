@@ -22,6 +22,11 @@ public enum TransferCompletions {
         batch.bearerTokenFile == file
       else { return nil }
       return file
+    } sweep: { ended in
+      guard ended.request.uniqueKey != TransferBatch.sweepKey else { return nil }
+      var sweep = TaskRequest(identifier: .transfers, payload: TransferBatch.sweep)
+      (sweep.uniqueKey, sweep.onConflict) = (TransferBatch.sweepKey, .keep)
+      return sweep
     } request: { (ended, state, output) throws(RequestRefusal) in
       guard let batch = try? TransferBatch(payload: ended.request.payload), let target = target(of: batch) else { return nil }
       if let refusal = refusal(target, ended.request.owner) { throw refusal }

@@ -42,8 +42,10 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
     }
   }
 
-  /// Never empty.
+  /// Never empty, except in a sweep.
   package var items: [Item] = []
+  /// Whether it transfers nothing: its run removes what requests have left that ended without a run.
+  package private(set) var isSweep = false
   package var headers: [Header] = []
   /// A file with an access token: a token file of the token-refresh plugin, or the token alone.
   package var bearerTokenFile: String?
@@ -56,6 +58,9 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
     package let name: String
     package let value: String
   }
+
+  /// The payload of a sweep, and the unique key of its request: one that waits is enough.
+  package static let (sweep, sweepKey) = (Array(#"{"sweep":true}"#.utf8), "sweep")
 
   /// The longest name of a file or a folder. Source: NAME_MAX of Linux.
   private static let mostNameBytes = 255
@@ -77,6 +82,13 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
 
   /// - Throws: All problems. A payload is one transfer, or has a list `items`.
   package init(_ value: JSONValue) throws(SettingsProblems) {
+    if case .object(let members) = value, members.keys.contains("sweep") {
+      guard members.count == 1, members["sweep"] == .bool(true) else {
+        throw SettingsProblems(["sweep: is true, alone: a sweep transfers nothing"])
+      }
+      isSweep = true
+      return
+    }
     var table = SettingsTable(value, at: "", known: Self.keys)
     var problems: [String] = []
     if table.value("items") == nil {

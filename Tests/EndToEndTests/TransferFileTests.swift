@@ -141,10 +141,38 @@ struct TransferFileTests {
         #expect(try at.names().filter { $0.hasPrefix(".\(left).") }.count == 2)
         _ = try await at.host.cli("transfers", "cancel", id)
         try await at.host.request(id, is: "cancelled")
+        try await at.host.request(at.sweep(after: id), is: "succeeded")
+        #expect(try at.names().filter { $0.hasPrefix(".") } == [])
         let other = try await at.transfer("\(at.server.address)/\(next)?size=10", "--to", at.file(next))
         #expect(other.status == 0, "\(other)")
         #expect(try at.names() == whole)
       }
+    }
+  }
+
+  @Test("a dead letter keeps its part until it is discarded; a host that was killed with a cancelled transfer sweeps at its launch")
+  func swept() async throws {
+    try await TransferSurroundings.run("[retry]\nattempts = 1") { at in
+      let submitted = try await at.host.cli("transfers", "submit", "\(at.server.address)/a?size=300000&cut=1000", "--to", at.file("a"))
+      let id = submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+      try await at.host.request(id, is: "failed")
+      #expect(try at.names().count == 2)
+      _ = try await at.host.cli("tasks", "discard", id)
+      try await at.host.request(at.sweep(after: id), is: "succeeded")
+      #expect(try at.names() == [])
+      #expect(try await at.host.json("transfers", "list")["transfers"]?.array.count == 1, "sweeps are not shown")
+
+      let held = try await at.host.cli("transfers", "submit", "\(at.server.address)/b?size=300000&hold=100000", "--to", at.file("b"))
+      let second = held.output.trimmingCharacters(in: .whitespacesAndNewlines)
+      try await at.server.waitForRequests("b", 1)
+      _ = try await at.host.cli("pause", "identifier:org.taskhost.transfers")
+      await at.host.kill()
+      #expect(try at.names().contains { $0.hasPrefix(".b.") })
+      try await at.host.start()
+      _ = try await at.host.cli("transfers", "cancel", second)
+      _ = try await at.host.cli("resume", "identifier:org.taskhost.transfers")
+      try await at.host.request(at.sweep(after: second), is: "succeeded")
+      #expect(try at.names() == [])
     }
   }
 

@@ -24,7 +24,7 @@ extension ControlResponder {
     var transfers: [TransferState] = []
     for record in found.records {
       // One that was removed meanwhile is left out.
-      guard let whole = try? await host.request(record.id) else { continue }
+      guard let whole = try? await host.request(record.id), !TransferCheck.isSweep(whole.request.payload) else { continue }
       transfers.append(try await state(of: whole))
     }
     return list("transfers", transfers, next: cursor.text(after: found.next)) {

@@ -120,7 +120,7 @@ extension PageResponder {
     var transfers: [TransferState] = []
     for record in found {
       // One that was removed meanwhile is left out.
-      guard let whole = try? await host.request(record.id) else { continue }
+      guard let whole = try? await host.request(record.id), !TransferCheck.isSweep(whole.request.payload) else { continue }
       transfers.append(try await api.state(of: whole))
     }
     let next = cursor.text(after: found.count < wanted.limit ? nil : found.last?.id)

@@ -11,6 +11,9 @@ public struct CompletionRule: Sendable {
   /// - `payload`: The request's, as it was submitted.
   /// - `output`: That of its last run.
   public var awaitedFile: @Sendable (_ payload: [UInt8], _ output: [UInt8]) -> String?
+  /// The request that removes what a request has left that ends without another run; nil if nothing can be left. It has run. Called on the
+  /// scheduler's thread.
+  public var sweep: @Sendable (_ ended: RequestRecord) -> TaskRequest?
   /// The request that tells who waits; nil if nobody does. Called on the scheduler's thread.
   ///
   /// - `ended`: The request, with its payload, as it was submitted.
@@ -22,11 +25,13 @@ public struct CompletionRule: Sendable {
   public init(
     identifier: TaskIdentifier, refusal: @escaping @Sendable ([UInt8], TaskIdentifier?) -> RequestRefusal?,
     awaitedFile: @escaping @Sendable (_ payload: [UInt8], _ output: [UInt8]) -> String? = { _, _ in nil },
+    sweep: @escaping @Sendable (_ ended: RequestRecord) -> TaskRequest? = { _ in nil },
     request: @escaping @Sendable (RequestRecord, RequestState, [UInt8]) throws(RequestRefusal) -> TaskRequest?
   ) {
     self.identifier = identifier
     self.refusal = refusal
     self.awaitedFile = awaitedFile
+    self.sweep = sweep
     self.request = request
   }
 }

@@ -190,7 +190,7 @@ extension SchedulerCore {
   /// Ends a request that does not run. The caller settles its dependants.
   ///
   /// - Parameters:
-  ///   - ended: `cancelled`, or `failed` if it ends because another request failed. What its owner is told of is no dead letter.
+  ///   - ended: `cancelled`, or `failed` if it ends because another request failed. What its owner is told of is not a dead letter.
   ///   - tells: Whether who waits for its end is told.
   func endWaiting(
     _ record: inout RequestRecord, as ended: RequestState, message: String, tells: Bool = true, _ transaction: any StoreTransaction,
@@ -207,6 +207,7 @@ extension SchedulerCore {
     countEnded(record.request.identifier)
     awaitedRetries.remove(record.id)
     handlers[record.request.identifier]?.forgetDue(of: record)
+    try sweep(after: record, transaction, now: now)
     note(record)
     if ended == .failed { raise(HostEvents.failed(record.request.identifier)) }
   }

@@ -12,6 +12,7 @@ extension SchedulerCore {
     let told = try tellEnd(of: record, as: .cancelled, transaction, now: now)
     record.lastMessage = told.note("discarded; it had failed\(record.lastMessage.map { ": \($0)" } ?? "")")
     try transaction.update(record)
+    try sweep(after: record, transaction, now: now)
     note(record)
     return record
   }

@@ -24,6 +24,15 @@ enum Told {
 }
 
 extension SchedulerCore {
+  /// Has removed what a request may have left that ended without another run, see ``CompletionRule``. If that is refused, a later run of the
+  /// identifier finds it.
+  func sweep(after record: RequestRecord, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard let rule = completions, rule.identifier == record.request.identifier, record.lastOutcome != nil,
+      let request = rule.sweep(record)
+    else { return }
+    do { try transaction.savepoint { _ = try submit(request, by: .completion, transaction, now: now) } } catch is RequestRefusal {}
+  }
+
   /// Submits the report of a request's end to who waits for it, see ``CompletionRule``. What refuses it is in the result.
   ///
   /// - Parameter output: Of the run that ended; nil takes that of the last one.

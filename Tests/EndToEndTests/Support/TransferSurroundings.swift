@@ -21,6 +21,14 @@ struct TransferSurroundings: Sendable {
     return try await host.cli(["transfers", "submit", "--list", host.directory("batch.json"), "--wait"] + arguments)
   }
 
+  /// The first sweep that was submitted after a transfer.
+  func sweep(after id: String) async throws -> String {
+    let requests = try await host.json("tasks", "list", "identifier:org.taskhost.transfers", "--limit", "100")["requests"]?.array ?? []
+    let sweeps = requests.filter { $0["unique_key"]?.string?.hasSuffix("sweep") == true }.compactMap { $0["id"]?.string }
+    // Ids sort by the time of their creation.
+    return try #require(sweeps.filter { $0 > id }.min(), "no sweep in \(requests)")
+  }
+
   /// The names in `files`, hidden ones too.
   func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: host.directory("files")).sorted() }
 
