@@ -4,6 +4,7 @@
 # make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
 # make soak     runs a host for half an hour under load and through trouble, as root; every request must end once and right
 # make token-servers   refreshes tokens of real authorization servers, which it installs from the Python Package Index
+# make upload-server   uploads to the server of resumable uploads that is in swift-nio-extras, whose connections are cut
 # make monitoring   checks metrics, alert rules and the Grafana dashboard with a real Prometheus
 # make api-check   checks /openapi.json against the running host with schemathesis, which it installs from the Python Package Index
 # make dashboard-check   uses the dashboard in Debian's Chromium, which it installs
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers monitoring api-check dashboard-check states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
 PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
@@ -119,6 +120,12 @@ token-servers: deps
 	$(TOKEN_SERVERS)/bin/pip install --quiet --disable-pip-version-check -r Tests/Fixtures/TokenServers/requirements.txt
 	swift build --build-tests
 	TASKHOST_TOKEN_SERVERS=$(CURDIR)/$(TOKEN_SERVERS)/bin/python swift test --skip-build --filter TokenRefreshTests.RealServerTests
+
+# NIOResumableUpload of swift-nio-extras, in a package of its own.
+upload-server: deps
+	swift build --package-path Tests/ResumableUpload --scratch-path .build-upload-server
+	for product in taskhost taskhost-worker Transfers; do swift build --product $$product; done
+	python3 Tests/ResumableUpload/check.py .build/debug .build-upload-server/debug/UploadServer
 
 # openapi-spec-validator and schemathesis, in an environment of their own.
 API_CHECK := .build-api-check

@@ -68,7 +68,8 @@ final class Upload {
       request.headers += [
         ("Content-Type", "application/partial-upload"), ("Upload-Offset", "\(offset)"), ("Upload-Complete", "?1"),
       ]
-      request.upload = .init(descriptor: descriptor, start: offset, size: stamp.size - offset)
+      // What the server has of a part that broke, only the server knows.
+      request.upload = .init(descriptor: descriptor, start: offset, size: stamp.size - offset, isSentOnce: true)
     }
   }
 

@@ -131,6 +131,7 @@ final class Exchange {
   private func setMethod(_ request: TransferRequest) throws(TransferFailure) {
     if let upload {
       try set(CURLOPT_UPLOAD, 1)
+      if request.upload?.isSentOnce == true { try set(CURLOPT_FRESH_CONNECT, 1) }
       try check(taskhost_curl_set_upload(handle, upload))
       try set(CURLOPT_CUSTOMREQUEST, request.method)
       return

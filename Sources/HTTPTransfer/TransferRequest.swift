@@ -38,12 +38,16 @@ public struct TransferRequest: Sendable {
     public var start: Int64
     /// The number of bytes to send.
     public var size: Int64
+    /// Whether it must not be sent twice without the caller's knowledge. When a connection that was kept breaks before any answer, libcurl
+    /// sends the request again, since the server may just have closed it. So such a body gets a connection of its own.
+    public var isSentOnce: Bool
 
     /// Creates a body.
-    public init(descriptor: Int32, start: Int64 = 0, size: Int64) {
+    public init(descriptor: Int32, start: Int64 = 0, size: Int64, isSentOnce: Bool = false) {
       self.descriptor = descriptor
       self.start = start
       self.size = size
+      self.isSentOnce = isSentOnce
     }
   }
 
