@@ -33,7 +33,7 @@ final class DirectoryHandle: OpenDirectory {
 
   /// Opens the directory at `path` below this one; an empty path is this one again.
   ///
-  /// - Throws: ELOOP or ENOTDIR where a component is no directory or a symlink, EXDEV at a mount point.
+  /// - Throws: ELOOP or ENOTDIR where a component is not a directory or a symlink, EXDEV at a mount point.
   func open(beneath path: [[UInt8]]) throws(SystemError) -> DirectoryHandle {
     let opened = try Self.walk(from: raw, path[...], purpose: CLEANUP_OPEN_DIRECTORY, resolution: resolution, top: status)
     let handle = try DirectoryHandle(opened, resolution)

@@ -7,7 +7,7 @@ struct FileStamp: Equatable, Sendable {
   let text: String
   let size: Int64
 
-  /// The file at a path, which is no symbolic link; nil if there is none.
+  /// The file at a path, which is not a symbolic link; nil if there is none.
   init?(path: String) {
     var info = stat()
     guard lstat(path, &info) == 0 else { return nil }

@@ -168,7 +168,7 @@ struct WatchTable: Sendable {
   private static let ended = "nothing is watched any more: the watches were stopped"
 
   private static func refusal(_ path: String) -> String? {
-    guard path.hasPrefix("/") else { return "it is no absolute path: begin it with /" }
+    guard path.hasPrefix("/") else { return "it is not an absolute path: begin it with /" }
     guard !path.utf8.contains(0) else { return "it contains a zero byte" }
     guard path.utf8.count < Int(PATH_MAX) else { return "it is longer than \(PATH_MAX - 1) bytes" }
     return nil

@@ -66,7 +66,7 @@ public enum OpenFileLook {
     let shown = directory.escapingControlCharacters
     switch code {
     case ENOENT: return CallFailure(.notFound, "\(shown) does not exist")
-    case ELOOP, ENOTDIR: return CallFailure(.notFound, "\(shown) is no directory, or its path leads through a symlink")
+    case ELOOP, ENOTDIR: return CallFailure(.notFound, "\(shown) is not a directory, or its path leads through a symlink")
     case ENOSYS, EPERM: return CallFailure(.unavailable, "this kernel has no openat2 (Linux 5.6), which a look at open files needs")
     default: return CallFailure(.unavailable, "\(shown) cannot be opened: \(reason)")
     }

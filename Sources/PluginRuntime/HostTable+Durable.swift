@@ -58,7 +58,7 @@ extension HostTable {
   /// The id of a request.
   static func request(_ pointer: UnsafePointer<CChar>?) throws(CallFailure) -> RequestID {
     let text = try Borrowed.text(pointer, named: "request_id", limit: 256)
-    guard let id = RequestID(text) else { throw CallFailure(.invalid, "\"\(text.escapingControlCharacters)\" is no request id") }
+    guard let id = RequestID(text) else { throw CallFailure(.invalid, "\"\(text.escapingControlCharacters)\" is not a request id") }
     return id
   }
 

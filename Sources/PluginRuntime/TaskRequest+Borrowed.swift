@@ -104,7 +104,7 @@ extension TaskRequest {
         throw CallFailure(.invalid, "after[\(index)].request is NULL")
       }
       guard let id = RequestID(text) else {
-        throw CallFailure(.invalid, "after[\(index)].request: \"\(String(text.prefix(80)).escapingControlCharacters)\" is no request id")
+        throw CallFailure(.invalid, "after[\(index)].request: \"\(String(text.prefix(80)).escapingControlCharacters)\" is not a request id")
       }
       predecessors.append(Dependency(.request(id), onFailure: try named(element.on_failure, .after, part: "[\(index)].on_failure")))
     }
@@ -144,7 +144,7 @@ extension taskhost_request {
       return EventTrigger(EventTrigger.filePrefix + path, debounce: .milliseconds(debounce_ms))
     }
     guard let name = try TaskRequest.text(event, .event) else { return nil }
-    // Here only is it known that this is no path.
+    // Here only is it known that this is not a path.
     if let flaw = EventTrigger.flaw(of: name) { throw CallFailure(RequestField.event.refusal(flaw)) }
     return EventTrigger(name, debounce: .milliseconds(debounce_ms))
   }

@@ -39,7 +39,7 @@ public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
     own[bucket] ?? Allowance(time: .milliseconds(time.wholeMilliseconds / Int64(bucket.divisor)), period: period)
   }
 
-  /// Whether each bucket has an allowance of its own, which is no share of ``time``.
+  /// Whether each bucket has an allowance of its own, which is not a share of ``time``.
   var hasOwnAllowances: Bool { !own.isEmpty }
 
   /// The longest period in which run time counts.

@@ -79,7 +79,7 @@ final class ConditionOverrides: Sendable {
       throw TextProblem("cannot be read: \(error)")
     }
     guard bytes.count <= limit, let text = String(validating: bytes, as: UTF8.self) else {
-      throw TextProblem("is damaged: it is no text of at most \(limit) bytes")
+      throw TextProblem("is damaged: it is not a text of at most \(limit) bytes")
     }
     return try parse(text)
   }
@@ -94,7 +94,7 @@ final class ConditionOverrides: Sendable {
       let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
       guard words.count == 3, let condition = Conditions(name: words[0]), ["held", "none"].contains(words[1]), let time = Int64(words[2]),
         !overrides.contains(where: { $0.condition == condition })
-      else { throw TextProblem("is damaged: line \(number + 1) is no override") }
+      else { throw TextProblem("is damaged: line \(number + 1) is not an override") }
       overrides.append(ConditionOverride(condition: condition, holds: words[1] == "held", since: WallTime(unixMilliseconds: time)))
     }
     return overrides.sorted { $0.condition.rawValue < $1.condition.rawValue }

@@ -19,7 +19,7 @@ struct TransferHost {
     guard bytes.allSatisfy({ isLetterOrDigit($0) || $0 == dot || $0 == hyphen || $0 == underscore }) else {
       throw Flaw("has a host with other characters than letters, digits, dots, hyphens and underscores")
     }
-    // The dot at the end of a full name is no part of it.
+    // The dot at the end of a full name is not part of it.
     let name = bytes.last == dot ? bytes.dropLast() : bytes[...]
     guard name.count <= mostBytes else { throw Flaw("has a host of \(name.count) characters: a host name has at most \(mostBytes)") }
     let labels = name.split(separator: dot, omittingEmptySubsequences: false)

@@ -34,7 +34,7 @@ extension HostMessage {
     case 5: self = .answer(number: try reader.integer(UInt64.self, "number"), try reader.read(CallAnswer.self, "answer"))
     case 6: self = .shutdown
     case 7: self = .withdraw(try reader.list(RunID.self, "runs", atMost: LinkFormat.batchCount))
-    case let kind: throw .malformed(what: "kind \(kind) is no message of a host")
+    case let kind: throw .malformed(what: "kind \(kind) is not a message of a host")
     }
     try reader.end()
   }

@@ -101,7 +101,7 @@ struct MessageReader {
     let count = Int(try byte(what))
     guard count <= remaining else { throw Self.ends(in: what) }
     guard let text = String(validating: take(count), as: UTF8.self), let identifier = try? TaskIdentifier(text) else {
-      throw .malformed(what: "\(what) is no identifier")
+      throw .malformed(what: "\(what) is not an identifier")
     }
     return identifier
   }

@@ -52,7 +52,7 @@ extension TraceParent: WireValue {
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     let text = try reader.text(what, atMost: TraceParent.textBytes)
     // One encoding of each value: the text as it is written.
-    guard let parent = TraceParent(text), parent.description == text else { throw .malformed(what: "\(what) is no traceparent") }
+    guard let parent = TraceParent(text), parent.description == text else { throw .malformed(what: "\(what) is not a traceparent") }
     self = parent
   }
 }

@@ -164,7 +164,9 @@ extension WorkerCall: WireValue {
 
   private static func directory(_ reader: inout MessageReader) throws(LinkError) -> String {
     let path = try reader.text("a directory", atLeast: 1, atMost: Limits.pathBytes)
-    guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { throw .malformed(what: "a directory is no absolute path") }
+    guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+      throw .malformed(what: "a directory is not an absolute path")
+    }
     return path
   }
 

@@ -76,7 +76,7 @@ extension WorkerMessage {
     case 78: self = .began(try reader.read(RunID.self, "run"))
     case 79: self = .shortage(try reader.identifier("identifier"), try reader.sentence("shortage"))
     case 80: self = .work(try reader.read(RunID.self, "run"), try reader.read(RunWork.self, "work"))
-    case let kind: throw .malformed(what: "kind \(kind) is no message of a worker")
+    case let kind: throw .malformed(what: "kind \(kind) is not a message of a worker")
     }
     try reader.end()
   }

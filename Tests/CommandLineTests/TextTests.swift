@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "what is no duration is refused",
+    "what is not a duration is refused",
     arguments: ["", "5", "m", "1.5h", "-5m", "5 m", "30m1h", "1m1m", "99999999999999999999s", "9999999999999999w", "5x"])
   func noDuration(_ text: String) {
     #expect(DurationArgument.parse(text) == nil)

@@ -191,7 +191,7 @@ class Check:
             browser.wait(lambda: "in 2 h" in browser.text("#facts") or "in 3 h" in browser.text("#facts"), "the request postponed")
             browser.type("#snooze", "later")
             browser.push("Snooze")
-            self.expect("is no duration" in browser.text(), "a wrong duration is refused")
+            self.expect("is not a duration" in browser.text(), "a wrong duration is refused")
             browser.open(self.host.url("/ui/conditions"))
             browser.push("Clear", "tr[th[text()='power']]")
             browser.wait(lambda: "machine decides" in browser.text(".notice"), "the override cleared")

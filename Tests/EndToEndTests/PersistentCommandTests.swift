@@ -143,7 +143,7 @@ struct PersistentCommandTests {
       let counts = ["items_attempted", "items_completed", "items_failed", "bytes_in", "bytes_out"].map { work[$0]?.integer }
       #expect(counts == [3, 2, 1, .max, 10])
       let log = try await host.cli("runs", "logs", try #require(run["id"]?.string)).output
-      #expect(log.contains("ignored: work with a \"items_completed\" that is no whole number from 0"), "\(log)")
+      #expect(log.contains("ignored: work with a \"items_completed\" that is not a whole number from 0"), "\(log)")
     }
   }
 

@@ -19,7 +19,7 @@ struct ShortIDTests {
       #expect(try await host.cli("tasks", "cancel", String(first.prefix(common.count + 1))).output == "\(first) cancelled\n")
       for pattern in ["*", "test.*", "other,test.script", ""] {
         let refused = try await host.cli("tasks", "cancel", pattern + "/a \"b\"/c")
-        #expect(refused.status == 6 && refused.errors.contains("is not an identifier"), "a pattern is no identifier: \(refused)")
+        #expect(refused.status == 6 && refused.errors.contains("is not an identifier"), "a pattern is not an identifier: \(refused)")
       }
       #expect(try await host.cli("tasks", "snooze", "test.script/a \"b\"/c", "--for", "2h").output.hasPrefix(second))
       let tab = try await host.submit("result 0", ["--after", "1h", "--key", "a\t:b"])

@@ -71,7 +71,7 @@ struct TokenCommandTests {
     }
   }
 
-  @Test("exits 5 without a host, 6 without the plugin, and 2 for what is no duration")
+  @Test("exits 5 without a host, 6 without the plugin, and 2 for what is not a duration")
   func otherFailures() async throws {
     try await HostProcess.run { host in
       #expect(try await host.cli("token", "mail").status == 6)

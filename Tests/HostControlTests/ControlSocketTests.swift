@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("a file that is no socket is left alone")
+  @Test("a file that is not a socket is left alone")
   func file() async throws {
     try await ControlFixture.withDirectory { directory in
       let path = "\(directory)/c.sock"

@@ -8,7 +8,7 @@ import Testing
 @Suite("Events that are held for readers") struct EventBacklogTests {
   private static func event(_ request: Int64, bytes: Int = 100) -> HostEvent {
     let line = LogLine(time: WallTime(unixMilliseconds: 0), level: .info, message: String(repeating: "x", count: bytes))
-    guard let identifier = try? TaskIdentifier("a") else { preconditionFailure("\"a\" is no identifier") }
+    guard let identifier = try? TaskIdentifier("a") else { preconditionFailure("\"a\" is not an identifier") }
     let run = RunReference(
       run: RunID(sequence: 1, origin: 1), request: RequestID(sequence: request, origin: 1), identifier: identifier)
     return .log(run, line)

@@ -50,7 +50,7 @@ import Testing
   @Test(
     "what is wrong in the body is named",
     arguments: [
-      ("[]", nil, "send an object"), (#"{"until": "tomorrow"}"#, "until", "is no moment"), (#"{"until": 7}"#, "until", "a string"),
+      ("[]", nil, "send an object"), (#"{"until": "tomorrow"}"#, "until", "is not a moment"), (#"{"until": 7}"#, "until", "a string"),
       (#"{"filter": []}"#, "filter", "a string"), (#"{"why": ""}"#, "why", "1 to 1024 bytes"),
       (#"{"dry_run": 1}"#, "dry_run", "true or false"),
       (#"{"until": "2001-01-01T00:00:00Z"}"#, "until", "a time to come"), (#"{"who": "x"}"#, "who", "there is no such member"),

@@ -115,7 +115,7 @@ import Testing
     ("\"every_ms\":60000,\"cron\":\"@daily\"", "cron", "exclude each other"),
     ("\"delay_ms\":1,\"earliest_begin_unix_ms\":1", "earliest_begin_unix_ms", "exclude each other"),
     ("\"deadline\":\"2026-11-21T08:00:00Z\",\"deadline_unix_ms\":1", "deadline_unix_ms", "exclude each other"),
-    ("\"deadline\":\"soon\"", "deadline", "is no time"),
+    ("\"deadline\":\"soon\"", "deadline", "is not a time"),
     ("\"deadline_unix_ms\":1,\"delay_ms\":5", "deadline", "before the earliest begin"),
     ("\"time_zone\":\"UTC\"", "time_zone", "needs cron"),
     ("\"every_ms\":60000,\"time_zone\":\"UTC\"", "time_zone", "needs cron"),

@@ -184,7 +184,7 @@ struct FileWatchTests {
     told.expect(path)
   }
 
-  @Test("a file where a directory should be is no obstacle once it is one")
+  @Test("a file where a directory should be is not an obstacle once it is one")
   func obstacle() throws {
     try directory.write("a")
     watch("a/file")

@@ -19,7 +19,7 @@ struct ReportTests {
     #expect(verdicts == ["passed", "skipped"])
   }
 
-  @Test("the text has a line a case, in the order of the list, and a summary; no colours where it is no terminal")
+  @Test("the text has a line a case, in the order of the list, and a summary; no colours where it is not a terminal")
   func text() async throws {
     let fixture = try await CheckFixture("result", ["WELL_BEHAVED"])
     let result = try await fixture.check()

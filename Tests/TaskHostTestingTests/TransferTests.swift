@@ -106,7 +106,7 @@ struct TransferTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try Data("up".utf8).write(to: URL(filePath: folder + "/up"))
     try Data("old".utf8).write(to: URL(filePath: folder + "/1"))
-    // What a copy has left that was cut short is no obstacle.
+    // What a copy has left that was cut short is not an obstacle.
     try Data("torn".utf8).write(to: URL(filePath: folder + "/1.taskhost-part"))
     #expect(try await host.run(payload: steps("submit", folder)).result == .success)
     let transfer = try #require(host.transfers.first)

@@ -6,7 +6,7 @@ import Testing
   private static let second = named("org.example.sync-photos")
 
   private static func named(_ text: String) -> TaskIdentifier {
-    guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is no identifier") }
+    guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is not an identifier") }
     return identifier
   }
 

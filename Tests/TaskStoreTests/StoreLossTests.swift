@@ -170,7 +170,7 @@ import Testing
     #expect(try StoreMark.read(try mark)?.sequence == 1)
   }
 
-  @Test("what a host that was killed left of a new mark is no obstacle; what is somebody else's stays", arguments: [0, 10, 64])
+  @Test("what a host that was killed left of a new mark is not an obstacle; what is somebody else's stays", arguments: [0, 10, 64])
   func halfMade(_ count: Int) throws {
     try kill()
     let mark = try mark

@@ -156,7 +156,7 @@ import WorkerLink
     for sender in senders { #expect(await sender.value == 200) }
   }
 
-  @Test("a descriptor that is no socket is an error of the system")
+  @Test("a descriptor that is not a socket is an error of the system")
   func noSocket() throws {
     let file = TestMemfd(bytes: 10)
     #expect(throws: LinkError.system(call: "recvmsg", code: ENOTSOCK)) { try LinkSocket(descriptor: file.descriptor).receive(wait: true) }

@@ -16,7 +16,7 @@ enum Samples {
 
   /// An identifier that a test spells; the fallback is never met.
   static func named(_ text: String) -> TaskIdentifier {
-    guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is no identifier") }
+    guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is not an identifier") }
     return identifier
   }
 

@@ -58,7 +58,7 @@ enum ChildMessage: Equatable {
       let total = node["total"]?.integer ?? 0
       guard total >= 0 else { throw Flaw(sentence: "progress with a negative \"total\"") }
       for name in ["unit", "message"] {
-        if let text = node[name], text.string == nil { throw Flaw(sentence: "progress with a \"\(name)\" that is no string") }
+        if let text = node[name], text.string == nil { throw Flaw(sentence: "progress with a \"\(name)\" that is not a string") }
       }
       self = .progress(
         completed: UInt64(completed), total: UInt64(total), unit: node["unit"]?.string, message: node["message"]?.string)
@@ -66,7 +66,7 @@ enum ChildMessage: Equatable {
       func count(_ name: String) throws(Flaw) -> UInt64 {
         guard let value = node[name] else { return 0 }
         guard let number = value.integer, number >= 0 else {
-          throw Flaw(sentence: "work with a \"\(name)\" that is no whole number from 0")
+          throw Flaw(sentence: "work with a \"\(name)\" that is not a whole number from 0")
         }
         return UInt64(number)
       }

@@ -34,7 +34,7 @@ enum LogFormat {
 
     var isScalar: Bool { !"@sp".contains(type) }
 
-    /// Reads what follows a percent sign; nil, and nothing is read, if that is no conversion.
+    /// Reads what follows a percent sign; nil, and nothing is read, if that is not a conversion.
     init?(_ text: inout Substring) {
       var rest = text
       if rest.first == "{", let end = rest.firstIndex(of: "}") {

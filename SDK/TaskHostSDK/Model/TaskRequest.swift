@@ -62,7 +62,7 @@ public struct TaskRequest: Sendable {
 
   /// The absolute path of a file or directory: the request runs when it appears, changes or goes. Instead of ``event``; with ``Repetition/event``
   /// it runs each time. The path lies at or below the plugin's entitlements `read` and `write` or its data directory. A change while the
-  /// host does not run is no event. `nil`: none.
+  /// host does not run is not an event. `nil`: none.
   public var watch: String?
 
   /// The time from the last event of a burst to the run.

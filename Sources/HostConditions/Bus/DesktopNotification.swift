@@ -42,7 +42,7 @@ public struct DesktopNotification: Sendable {
       let answer = try connection.call(message(replacing: number), until: deadline)
       guard answer.kind == .answer, answer.signature == "u",
         let shown = BusReader(answer.body, isBigEndian: answer.isBigEndian).number(at: 0)
-      else { throw BusConnection.Failure(reason: "the desktop does not show it: \(answer.errorName ?? "its answer is no number")") }
+      else { throw BusConnection.Failure(reason: "the desktop does not show it: \(answer.errorName ?? "its answer is not a number")") }
       return shown
     } catch { throw Failure(description: error.reason) }
   }

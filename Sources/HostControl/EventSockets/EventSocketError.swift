@@ -32,7 +32,7 @@ public struct EventSocketError: Error, Sendable, Hashable, CustomStringConvertib
     case .noDirectory(let path): "there is no directory \(path): make it, or choose another path"
     case .path(.pathTooLong(let count)): "its path has \(count) bytes, a Unix socket's address holds 107: choose a shorter one"
     case .path(.inUse): "another process has it, perhaps another host: end that one, or choose another path"
-    case .path(.notASocket): "what is there is no socket: move it away, or choose another path"
+    case .path(.notASocket): "what is there is not a socket: move it away, or choose another path"
     case .path(.replaced): "something else has taken its place: move it away, and the socket comes back"
     case .path(.noSuchGroup(let name)): "there is no group \"\(name)\": create it, or change events.\(socket.event).group"
     case .path(.system(let doing, let reason)): "cannot \(doing) it: \(reason): check the directory's owner and mode"

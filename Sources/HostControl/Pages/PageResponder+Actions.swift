@@ -82,7 +82,7 @@ extension PageResponder {
     } catch {
       let shown = String(text.prefix(40)).escapingControlCharacters
       let field = label.map { "\($0): " } ?? ""
-      throw RequestRefusal(.invalid, "\(field)\"\(shown)\" is no duration: write it as 15m or 1h30m", field: "delay")
+      throw RequestRefusal(.invalid, "\(field)\"\(shown)\" is not a duration: write it as 15m or 1h30m", field: "delay")
     }
   }
 

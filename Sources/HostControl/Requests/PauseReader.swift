@@ -40,7 +40,7 @@ enum PauseReader {
       case .why: order.reason = try text(member.node, field)
       case .until:
         guard let time = RFC3339.parse(try text(member.node, field)) else {
-          throw refusal(.until, "is no moment: send one like 2026-11-24T06:00:00Z")
+          throw refusal(.until, "is not a moment: send one like 2026-11-24T06:00:00Z")
         }
         order.until = time
       case .isDry:

@@ -160,7 +160,7 @@ extension SubmissionReader {
     }
     guard let own = index else { throw failure("is for arrays: this request is alone, name an id") }
     guard text.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }), let position = Int(text.dropFirst()) else {
-      throw failure("is no place in the array: write @0 for its first request")
+      throw failure("is not a place in the array: write @0 for its first request")
     }
     guard position < own else { throw failure("is not before this request, which is @\(own): put what must end first before it") }
     return .position(position)

@@ -50,7 +50,7 @@ extension SubmissionReader {
     let text = try text(value, field)
     guard let time = RFC3339.parse(text) else {
       let shown = String(text.prefix(60)).escapingControlCharacters
-      throw field.refusal("\"\(shown)\" is no time: write it as 2026-11-21T08:00:00Z or with an offset as +01:00")
+      throw field.refusal("\"\(shown)\" is not a time: write it as 2026-11-21T08:00:00Z or with an offset as +01:00")
     }
     return time
   }

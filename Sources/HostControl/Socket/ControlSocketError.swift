@@ -27,7 +27,7 @@ public struct ControlSocketError: Error, Sendable, Hashable, CustomStringConvert
     case .pathTooLong(let count):
       "the socket path \(path) has \(count) bytes, a Unix socket's address holds 107: choose a shorter one (control.socket)"
     case .inUse: "another host answers on \(path): stop it (taskhost shutdown --socket \(path)), or choose another control.socket"
-    case .notASocket: "\(path) exists and is no socket: move it away, or choose another control.socket"
+    case .notASocket: "\(path) exists and is not a socket: move it away, or choose another control.socket"
     case .replaced: "something else has taken the place of the host's socket \(path): move it away, and the socket comes back"
     case .noSuchGroup(let name): "there is no group \"\(name)\" for the socket \(path): create it, or change control.group"
     case .system(let doing, let reason): "cannot \(doing) the socket \(path): \(reason): check the directory's owner and mode"

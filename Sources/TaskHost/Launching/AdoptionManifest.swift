@@ -81,7 +81,7 @@ extension TOMLConverter<String> {
   fileprivate static var symbol: Self {
     .text("the name of a function") { text, _ throws(TextProblem) in
       guard (1...1024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
-        throw TextProblem("\"\(text)\" is no name of a function")
+        throw TextProblem("\"\(text)\" is not the name of a function")
       }
       return text
     }

@@ -39,7 +39,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
   public init(field text: String) throws(RequestRefusal) {
     guard let parent = TraceParent(text) else {
       throw RequestField.traceparent.refusal(
-        "\"\(text.prefix(80).description.escapingControlCharacters)\" is no traceparent: version, trace id, parent id and flags in lower-case"
+        "\"\(text.prefix(80).description.escapingControlCharacters)\" is not a traceparent: version, trace id, parent id and flags in lower-case"
           + " hexadecimal digits, such as 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
     }
     self = parent

@@ -20,7 +20,7 @@ public struct RetryObstacle: Sendable, Hashable {
   private static let reach = 100
 
   /// Looks for the obstacle to the retry of a dead letter; nil if there is none. Predecessors count as they are now: one that was retried
-  /// meanwhile is no obstacle.
+  /// meanwhile is not an obstacle.
   ///
   /// - Parameters:
   ///   - edges: Reads the edges of a request.

@@ -75,7 +75,7 @@ struct OccurrenceFollower {
     switch record.state {
     case "succeeded": return .ended(.succeeded)
     case "failed": return .ended(.failed)
-    // What failed is no dead letter, but cancelled, once who waits for it was told.
+    // What failed is not a dead letter, but cancelled, once who waits for it was told.
     case "cancelled":
       return .ended(open.flatMap { RunOutcome(rawValue: $0.outcome) }?.spendsAttempt == true ? .failed : .cancelled)
     case "pending":

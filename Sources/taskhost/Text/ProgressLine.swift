@@ -1,7 +1,7 @@
 import HostThreads
 import TaskModel
 
-/// The progress of the run that a command follows, on the terminal's last line. It writes nothing if standard error is no terminal.
+/// The progress of the run that a command follows, on the terminal's last line. It writes nothing if standard error is not a terminal.
 struct ProgressLine {
   private var bar = ProgressBar()
   private var drawn = ""

@@ -9,7 +9,7 @@ import Testing
   /// Identifiers that tests spell.
   private enum HandlerIdentifiers {
     static func named(_ text: String) -> TaskIdentifier {
-      guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is no identifier") }
+      guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is not an identifier") }
       return identifier
     }
   }

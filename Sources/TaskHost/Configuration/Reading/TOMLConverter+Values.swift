@@ -99,7 +99,7 @@ extension TOMLConverter<String> {
         byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
       }
       guard let first = text.utf8.first, isName, !(0x30...0x39).contains(first) else {
-        throw TextProblem("\"\(text)\" is no name of an environment variable (A-Z a-z 0-9 _, first no digit; the name only, no value)")
+        throw TextProblem("\"\(text)\" is not the name of an environment variable (A-Z a-z 0-9 _, first no digit; the name only, no value)")
       }
       return text
     }
@@ -109,7 +109,7 @@ extension TOMLConverter<String> {
   static var interface: Self {
     .text("the name of a network interface") { text, _ throws(TextProblem) in
       guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }) else {
-        throw TextProblem("\"\(text)\" is no name of a network interface, such as \"wwan0\"")
+        throw TextProblem("\"\(text)\" is not the name of a network interface, such as \"wwan0\"")
       }
       return text
     }
@@ -132,7 +132,7 @@ extension TOMLConverter<IdentifierPattern> {
   static var pattern: Self {
     .text("an identifier") { text, _ throws(TextProblem) in
       do { return try IdentifierPattern(text) } catch {
-        throw TextProblem("\"\(text)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit; a * may end it")
+        throw TextProblem("\"\(text)\" is not an identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit; a * may end it")
       }
     }
   }

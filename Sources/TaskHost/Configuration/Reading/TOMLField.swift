@@ -3,7 +3,7 @@ struct TOMLField<Root> {
   let name: String
   /// Its name, or the keys of its own table, such as `retry.attempts`. `*` stands for a name that the operator chooses.
   let keys: [String]
-  /// The keys of its own table, without its name; none if it is no table.
+  /// The keys of its own table, without its name; none if it is not a table.
   let innerKeys: [String]
   let read: (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void
 

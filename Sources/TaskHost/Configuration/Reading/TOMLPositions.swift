@@ -151,7 +151,7 @@ struct TOMLPositions {
       if text.isEmpty {
         fail(at: start, "a value is missing here")
       } else if !BareValue.isWellFormed(text) {
-        fail(at: start, "\"\(text)\" is no value; strings stand in quotes")
+        fail(at: start, "\"\(text)\" is not a value; strings stand in quotes")
       }
     }
   }

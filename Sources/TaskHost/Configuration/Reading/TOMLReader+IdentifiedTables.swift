@@ -22,7 +22,7 @@ extension TOMLReader {
         continue
       }
       if (try? TaskIdentifier(identifier)) == nil {
-        report(place, "\"\(identifier)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit")
+        report(place, "\"\(identifier)\" is not an identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit")
       }
       guard let table = table(value, at: place) else { continue }
       var made = make()
