@@ -102,8 +102,8 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "Dashboard", "HostThreads", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", "TypedCalls", deque, logging,
-        nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+        "CalendarTime", "Dashboard", "HostThreads", "PluginTrust", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", "TypedCalls",
+        deque, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings),
 

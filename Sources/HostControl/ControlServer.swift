@@ -1,7 +1,7 @@
 public import Logging
 public import ServiceLifecycle
 
-/// Serves the control API over HTTP on a Unix socket.
+/// Serves the control API over HTTP on a Unix socket, and over TCP if it is asked to.
 ///
 /// In a service group, put it before the host, so that it shuts down after the host: clients see it drain, and streams end with it.
 public struct ControlServer: Service {
@@ -15,22 +15,27 @@ public struct ControlServer: Service {
 
   private let host: any ControlledHost
   private let socket: ControlSocket
+  private let remote: RemoteAccess?
   private let logger: Logger
   private let watch: Watch
   private let onListening: @Sendable () async -> Void
+  /// Called with the port once clients can connect over TCP, before they can connect to the socket.
+  var onRemoteListening: @Sendable (_ port: Int) -> Void = { _ in }
   var patience = ClientPatience()
 
   /// Creates a server for `host`.
   ///
   /// - Parameters:
+  ///   - remote: How clients reach the host over TCP; nil if they do not.
   ///   - watch: Called once clients can connect, so that a removed socket file can be restored.
   ///   - onListening: Called once clients can connect.
   public init(
-    host: any ControlledHost, socket: ControlSocket, logger: Logger,
+    host: any ControlledHost, socket: ControlSocket, remote: RemoteAccess? = nil, logger: Logger,
     watch: @escaping Watch = { _, _ in }, onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
     self.socket = socket
+    self.remote = remote
     self.logger = logger
     self.watch = watch
     self.onListening = onListening
@@ -38,13 +43,20 @@ public struct ControlServer: Service {
 
   /// Serves until a graceful shutdown or cancellation, then removes the socket.
   ///
-  /// - Throws: ``ControlSocketError`` when the socket cannot be offered.
+  /// - Throws: ``ControlSocketError`` when the socket cannot be offered, ``RemoteAccessError`` or ``TokenFileError`` when TCP cannot.
   public func run() async throws {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
-    let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker())
+    var responder = ControlResponder(
+      host: host, events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
+    responder.names = remote?.names.map { $0.lowercased() } ?? []
+    let listener = try remote.map { try RemoteListener($0, responder, patience, logger: logger, onListening: onRemoteListening) }
+    if let remote, let listener { watch(remote.tokenFile) { listener.tokens.reload() } }
+    let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker(responder))
     do {
-      try await serve(server)
+      try await serve(server, listener)
+    } catch let error as RemoteAccessError {
+      throw error
     } catch {
       throw server.wasOffered ? error : server.problem ?? error
     }
@@ -52,13 +64,11 @@ public struct ControlServer: Service {
   }
 
   /// Makes servers that share counts and events.
-  private func maker() -> KeptServer.Make {
+  private func maker(_ responder: ControlResponder) -> KeptServer.Make {
     let table = ConnectionTable(maximum: Self.maximumConnections, reserve: Self.reservedConnections)
     let budget = BodyBudget()
-    let events = EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }
-    let responder = ControlResponder(host: host, events: events, logger: logger)
     return { [logger, socket, patience, onListening] path, listening in
-      HTTPServer(path: path, table: table, patience: patience, budget: budget, responder: responder) {
+      HTTPServer(address: .unix(path), table: table, patience: patience, budget: budget, responder: responder) { _ in
         guard listening() else { return false }
         logger.info("control socket open", metadata: ["path": "\(socket.path)"])
         await onListening()
@@ -68,10 +78,13 @@ public struct ControlServer: Service {
   }
 
   /// Runs `server`. Once asked to end, it gives answers in progress a few seconds, then drops their connections.
-  private func serve(_ server: KeptServer) async throws {
+  private func serve(_ server: KeptServer, _ listener: RemoteListener?) async throws {
     let limit = patience.shutdown
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await server.run() }
+      group.addTask {
+        guard let listener else { return try await server.run() }
+        try await listener.run { try await server.run() }
+      }
       group.addTask {
         // Ends by cancellation if the server ends first.
         guard (try? await gracefulShutdown()) != nil else { return try await Self.waitForCancellation() }

@@ -37,6 +37,11 @@ public enum TransferCompletions {
     }
   }
 
+  /// The identifier whose handler a transfer with this payload launches when it has ended; nil if none.
+  public static func target(ofPayload payload: [UInt8]) -> TaskIdentifier? {
+    (try? TransferBatch(payload: payload)).flatMap(target)
+  }
+
   private static func target(of batch: TransferBatch) -> TaskIdentifier? { batch.notify.flatMap { try? TaskIdentifier($0) } }
 
   /// The report of the last run, with the transfer's id and what it ended as. If there is none, all files wait still.

@@ -3,7 +3,7 @@ public import TaskModel
 /// A part of a bulk action: what to do to the requests that match a filter.
 public struct BulkOrder: Sendable {
   /// Which requests.
-  public let filter: RequestFilter
+  public private(set) var filter: RequestFilter
   /// What to do to them.
   public let action: BulkAction
   /// Until when to postpone; nil for other actions.
@@ -42,6 +42,14 @@ public struct BulkOrder: Sendable {
     }
     (self.action, self.filter, self.until, self.isDry, self.after) = (action, filter, until, isDry, after)
     self.limit = min(max(1, limit), Self.largest)
+  }
+
+  /// The same order for what one of the patterns covers; nil if that is nothing.
+  public func narrowed(to patterns: [IdentifierPattern]) -> BulkOrder? {
+    guard let filter = filter.narrowed(to: patterns) else { return nil }
+    var order = self
+    order.filter = filter
+    return order
   }
 
   /// What a store searches for this part.

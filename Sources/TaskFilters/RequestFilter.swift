@@ -11,7 +11,7 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
   /// The text as written.
   public let text: String
   /// What a store can find: without a limit and a cursor.
-  public let scan: RequestScan
+  public private(set) var scan: RequestScan
   /// If the live requests that somebody holds back are selected, the states of others that are too.
   private let besidesPaused: [RequestState]?
   private let keys: [String]
@@ -52,6 +52,14 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
 
   /// The text as written.
   public var description: String { text }
+
+  /// The filter with the same text that selects only what one of the patterns covers; nil if that is nothing.
+  public func narrowed(to patterns: [IdentifierPattern]) -> RequestFilter? {
+    var narrowed = self
+    narrowed.scan.identifiers =
+      scan.identifiers.isEmpty ? patterns : scan.identifiers.flatMap { own in patterns.compactMap(own.intersection) }
+    return narrowed.scan.identifiers.isEmpty ? nil : narrowed
+  }
 
   /// Whether the filter selects every request.
   public var selectsAll: Bool { scan == RequestScan() && keys.isEmpty && outcomes.isEmpty }

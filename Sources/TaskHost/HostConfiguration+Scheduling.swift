@@ -86,7 +86,6 @@ extension HostConfiguration {
       let confinement = Confinement(plugin: "", network: Confinement.Network(plugin.entitlements.network))
       demands += WorkerSandbox.rejections(to: confinement, landlockLimit: WorkerSpecs.landlockLimit).map { "plugin \(name): \($0)" }
     }
-    if control.listen != nil { demands.append("control.listen: TCP comes with a later version; the Unix socket is there") }
     guard !demands.isEmpty else { return }
     throw HostFailure(.configuration, demands.joined(separator: "\n"))
   }

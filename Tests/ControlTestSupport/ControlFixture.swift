@@ -30,13 +30,15 @@ public struct ControlFixture: Sendable {
 
   /// Runs `body` while a server answers on `socket`, and ends the server gracefully.
   public static func serve(
-    _ host: any ControlledHost, on socket: ControlSocket, changing change: (inout ControlServer) -> Void = { _ in },
+    _ host: any ControlledHost, on socket: ControlSocket, remote: RemoteAccess? = nil,
+    watch: @escaping ControlServer.Watch = { _, _ in }, changing change: (inout ControlServer) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
     let (listening, signal) = AsyncStream<Void>.makeStream()
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    var server = ControlServer(host: host, socket: socket, logger: logger, onListening: { signal.finish() })
+    var server = ControlServer(
+      host: host, socket: socket, remote: remote, logger: logger, watch: watch, onListening: { signal.finish() })
     change(&server)
     let service = server
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [service], logger: logger))

@@ -55,7 +55,7 @@ import Testing
   @Test("a reader that falls behind keeps the newest mebibyte, and is told how many it missed and which comes next")
   func behind() throws {
     let backlog = Self.backlog()
-    let reader = backlog.read(nil, after: nil)
+    let reader = backlog.read(EventSelection(), after: nil)
     for _ in 0..<2000 { backlog.receive(Self.event(1, bytes: 8000)) }
     let told = Self.all(reader)
     #expect(told.first?.name == "missed")
@@ -73,7 +73,7 @@ import Testing
   @Test("a reader of one request misses nothing of it, whatever happens to others meanwhile")
   func filtered() throws {
     let backlog = Self.backlog()
-    let reader = backlog.read(RequestID(sequence: 7, origin: 1), after: nil)
+    let reader = backlog.read(EventSelection(request: RequestID(sequence: 7, origin: 1)), after: nil)
     backlog.receive(Self.event(7))
     for _ in 0..<500 { backlog.receive(Self.event(1, bytes: 8000)) }
     backlog.receive(Self.event(7))
@@ -83,7 +83,7 @@ import Testing
   @Test("what is held is bounded for all readers together")
   func bounded() throws {
     let backlog = Self.backlog()
-    let readers = (0..<100).map { backlog.read(RequestID(sequence: $0, origin: 1), after: nil) }
+    let readers = (0..<100).map { backlog.read(EventSelection(request: RequestID(sequence: $0, origin: 1)), after: nil) }
     for round in 0..<20_000 { backlog.receive(Self.event(Int64(round % 100), bytes: 2000)) }
     let kept = readers.reduce(0) { sum, reader in
       Self.all(reader).filter { $0.name == "log" }.reduce(sum) { $0 + $1.data.utf8.count }
@@ -94,26 +94,26 @@ import Testing
   @Test("a reader that comes back goes on behind the event it saw last")
   func resumed() throws {
     let backlog = Self.backlog()
-    let first = backlog.read(nil, after: nil)
+    let first = backlog.read(EventSelection(), after: nil)
     for request in 1...10 { backlog.receive(Self.event(Int64(request))) }
     let seen = Self.all(first)
-    let all = backlog.read(nil, after: seen[3].id)
+    let all = backlog.read(EventSelection(), after: seen[3].id)
     #expect(Self.all(all) == Array(seen[4...]))
-    let one = backlog.read(RequestID(sequence: 9, origin: 1), after: seen[3].id)
+    let one = backlog.read(EventSelection(request: RequestID(sequence: 9, origin: 1)), after: seen[3].id)
     #expect(Self.all(one) == [seen[8]])
-    let none = backlog.read(nil, after: seen[9].id)
+    let none = backlog.read(EventSelection(), after: seen[9].id)
     #expect(Self.all(none).isEmpty)
   }
 
   @Test("a reader that comes back gets all that is held since, and what happens meanwhile, in order")
   func resumedFar() throws {
     let backlog = Self.backlog()
-    let first = backlog.read(nil, after: nil)
+    let first = backlog.read(EventSelection(), after: nil)
     backlog.receive(Self.event(1))
     let seen = try #require(Self.all(first).first)
     for _ in 0..<800 { backlog.receive(Self.event(1, bytes: 8000)) }
-    let reader = backlog.read(nil, after: seen.id)
-    let one = backlog.read(RequestID(sequence: 9, origin: 1), after: seen.id)
+    let reader = backlog.read(EventSelection(), after: seen.id)
+    let one = backlog.read(EventSelection(request: RequestID(sequence: 9, origin: 1)), after: seen.id)
     var told = Self.told(try #require(reader.take()))
     for _ in 0..<50 { backlog.receive(Self.event(9, bytes: 8000)) }
     told += Self.all(reader)
@@ -128,11 +128,11 @@ import Testing
   @Test("a reader that comes back misses only what is held no longer while it reads")
   func resumedSlowly() throws {
     let backlog = Self.backlog()
-    let first = backlog.read(nil, after: nil)
+    let first = backlog.read(EventSelection(), after: nil)
     backlog.receive(Self.event(1))
     let seen = try #require(Self.all(first).first)
     for _ in 0..<900 { backlog.receive(Self.event(1, bytes: 8000)) }
-    let reader = backlog.read(nil, after: seen.id)
+    let reader = backlog.read(EventSelection(), after: seen.id)
     let part = Self.told(try #require(reader.take()))
     for _ in 0..<300 { backlog.receive(Self.event(1, bytes: 8000)) }
     let rest = Self.all(reader)
@@ -147,11 +147,11 @@ import Testing
   @Test("a reader that comes back too late is told how many events it missed")
   func resumedLate() throws {
     let backlog = Self.backlog()
-    let first = backlog.read(nil, after: nil)
+    let first = backlog.read(EventSelection(), after: nil)
     backlog.receive(Self.event(1))
     let seen = try #require(Self.all(first).first)
     for _ in 0..<3000 { backlog.receive(Self.event(1, bytes: 8000)) }
-    let told = Self.all(backlog.read(nil, after: seen.id))
+    let told = Self.all(backlog.read(EventSelection(), after: seen.id))
     let (count, next) = try Self.missed(told.first)
     #expect(told.first?.name == "missed")
     #expect(count == Int64(3000 - (told.count - 1)))
@@ -163,11 +163,11 @@ import Testing
     arguments: ["0123456789abcdef-3", "future", "5", "x-y", "0123456789abcdef-18446744073709551615"])
   func unknown(_ last: String) throws {
     let backlog = Self.backlog()
-    let first = backlog.read(nil, after: nil)
+    let first = backlog.read(EventSelection(), after: nil)
     backlog.receive(Self.event(1))
     let seen = try #require(Self.all(first).first.flatMap { EventID($0.id) })
     let id = last == "future" ? EventID(incarnation: seen.incarnation, sequence: 99).description : last
-    let reader = backlog.read(nil, after: id)
+    let reader = backlog.read(EventSelection(), after: id)
     let told = Self.all(reader)
     #expect(told.map(\.name) == ["missed"])
     let (count, next) = try Self.missed(told.first)
@@ -193,7 +193,7 @@ import Testing
     var changes = told.makeAsyncIterator()
     let backlog = Self.backlog(linger: .zero) { signal.yield($0) }
     func first() throws -> EventID? {
-      let reader = backlog.read(nil, after: nil)
+      let reader = backlog.read(EventSelection(), after: nil)
       backlog.receive(Self.event(1))
       return Self.all(reader).first.flatMap { EventID($0.id) }
     }
@@ -208,7 +208,7 @@ import Testing
   @Test("a reader is woken once for all that happens until it has taken everything")
   func wakes() {
     let backlog = Self.backlog()
-    let reader = backlog.read(nil, after: nil)
+    let reader = backlog.read(EventSelection(), after: nil)
     let wakes = Mutex(0)
     reader.begin { wakes.withLock { $0 += 1 } }
     #expect(wakes.withLock { $0 } == 1)
@@ -227,12 +227,12 @@ import Testing
   @Test("one reader more than there may be takes the place of the oldest, whose events end")
   func tooMany() async {
     let backlog = Self.backlog()
-    let readers = (0..<EventBacklog.maximumReaders).map { _ in backlog.read(nil, after: nil) }
+    let readers = (0..<EventBacklog.maximumReaders).map { _ in backlog.read(EventSelection(), after: nil) }
     let (told, wakes) = AsyncStream.makeStream(of: Bool.self)
     readers[0].begin { [reader = readers[0]] in wakes.yield(reader.hasEnded) }
     var ends = told.makeAsyncIterator()
     #expect(await ends.next() == false)
-    let last = backlog.read(nil, after: nil)
+    let last = backlog.read(EventSelection(), after: nil)
     #expect(await ends.next() == true)
     backlog.receive(Self.event(1))
     #expect(readers[0].take() == nil)

@@ -86,7 +86,9 @@ import Testing
       let names = operation["parameters"]?.array?.compactMap { $0["name"]?.string } ?? []
       #expect(Set(names).isSuperset(of: route.query.map(\.name)))
       #expect((operation["requestBody"] != nil) == (route.body != nil))
+      for status in ["401", "403"] { #expect((operation["responses"]?[status] != nil) == (route.role != nil), "\(route.name)") }
     }
+    #expect(document["components"]?["securitySchemes"]?["token"]?["scheme"]?.string == "bearer")
     #expect(document["paths"]?["/"] == nil)
   }
 

@@ -167,7 +167,11 @@ import Testing
     "what contradicts itself is refused",
     arguments: [
       ("retry.maximum = \"10s\"", "1:7: initial (30s) is longer than maximum (10s)"),
-      ("[control]\nlisten = \"127.0.0.1:7411\"", "2:1: listen needs a token_file"),
+      ("[control]\nlisten = \"192.0.2.7:7411\"", "2:1: 192.0.2.7:7411 is not this machine's loopback"),
+      ("[control]\nlisten = \"tasks.example.org:7411\"", "2:1: tasks.example.org:7411 is not this machine's loopback"),
+      ("[control]\nnames = [\"tasks.example.org\"]", "2:1: names is for TCP, and there is no listen"),
+      ("[control]\nplaintext = true", "2:1: plaintext is for TCP, and there is no listen"),
+      ("[control]\nlisten = \"[::1]:1\"\nnames = [\"a.b:1\"]", "3:10: control.names[0]: expected the name of a host without a port"),
       ("require_signatures = true", "1:1: require_signatures is true, but there are no [[trusted_keys]]"),
       ("state_directory = \"plugins\"", "1:1: state_directory is also one of plugin_directories"),
       ("permitted_identifiers = [\"a.*\"]\n[plugin.\"b.c\"]", "2:9: permitted_identifiers does not permit \"b.c\""),

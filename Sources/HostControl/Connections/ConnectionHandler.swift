@@ -14,6 +14,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private static let tolerance = TimeAmount.milliseconds(100)
 
   private let table: ConnectionTable
+  /// Whether the client is at the control socket, so that the kernel knows its user.
+  private let isLocal: Bool
   private var clock: ConnectionClock
   /// Its number in the table; nil before it is admitted and after it is removed.
   private var number: Int?
@@ -21,8 +23,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private var context: ChannelHandlerContext?
   private var hasBegun = false
 
-  init(_ table: ConnectionTable, _ patience: ClientPatience) {
+  init(_ table: ConnectionTable, _ patience: ClientPatience, isLocal: Bool) {
     self.table = table
+    self.isLocal = isLocal
     clock = ConnectionClock(patience, at: .now())
   }
 
@@ -42,6 +45,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     end()
     context.fireChannelInactive()
   }
+
+  /// The client has shown a valid token.
+  func promote() { number.map(table.promote) }
 
   func bytesArrived() { change { $0.bytesArrived(at: .now()) } }
 
@@ -73,7 +79,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private func begin(_ channel: any Channel) {
     guard !hasBegun else { return }
     hasBegun = true
-    number = table.admit(isOwn: Peer(channel)?.isOwn ?? false, waitingSince: clock.waitingSince ?? .now()) { channel.close(promise: nil) }
+    let isOwn = isLocal && Peer(channel)?.isOwn ?? false
+    number = table.admit(isOwn: isOwn, waitingSince: clock.waitingSince ?? .now()) { channel.close(promise: nil) }
     if number == nil { channel.close(promise: nil) } else { arm() }
   }
 

@@ -2,11 +2,11 @@ import NIOCore
 import Synchronization
 
 /// The open connections, up to a limit. At the limit, a new connection replaces the one that has kept the host waiting longest. Some places
-/// are reserved for root and the host's own user.
+/// are reserved for root and the host's own user; over TCP, for clients that have shown a valid token.
 final class ConnectionTable: Sendable {
   private struct Entry {
     let number: Int
-    let isOwn: Bool
+    var isOwn: Bool
     let close: @Sendable () -> Void
     /// nil while the host does not wait for the client; such a connection is never replaced.
     var waitingSince: NIODeadline?
@@ -49,6 +49,13 @@ final class ConnectionTable: Sendable {
     }
     evicted?.close()
     return number
+  }
+
+  /// The client turned out to be one for whom places are reserved.
+  func promote(_ number: Int) {
+    state.withLock { state in
+      if let index = Self.index(of: number, in: state.entries) { state.entries[index].isOwn = true }
+    }
   }
 
   /// `waitingSince` is nil while the host does not wait for the client.

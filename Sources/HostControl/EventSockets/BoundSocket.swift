@@ -83,8 +83,9 @@ final class BoundSocket: Sendable {
       var address = sockaddr_un()
       address.sun_family = sa_family_t(AF_UNIX)
       withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.bindPath.utf8) }
-      guard let descriptor = bound(AF_UNIX, address) else {
-        throw ControlSocketError(path: path.path, problem: .system(doing: "bind", "\(ErrorNumber.last)"))
+      let descriptor: Int32
+      do throws(ErrorNumber) { descriptor = try DatagramSocket.bound(AF_UNIX, address) } catch {
+        throw ControlSocketError(path: path.path, problem: .system(doing: "bind", "\(error)"))
       }
       let file = OfferedSocket(directory)
       guard file.publish() else {
@@ -98,55 +99,21 @@ final class BoundSocket: Sendable {
   // MARK: UDP
 
   private static func open(_ host: String, _ port: Int) throws(EventSocketError.Problem) -> Int32 {
-    let number = in_port_t(truncatingIfNeeded: port).bigEndian
-    var (four, six) = (sockaddr_in(), sockaddr_in6())
     let descriptor: Int32?
-    if inet_pton(AF_INET, host, &four.sin_addr) == 1 {
-      (four.sin_family, four.sin_port) = (sa_family_t(AF_INET), number)
-      descriptor = bound(AF_INET, four)
-    } else if inet_pton(AF_INET6, host, &six.sin6_addr) == 1 {
-      (six.sin6_family, six.sin6_port) = (sa_family_t(AF_INET6), number)
-      descriptor = bound(AF_INET6, six)
-    } else {
-      throw .notLocal
+    do throws(ErrorNumber) { descriptor = try DatagramSocket.bound(to: host, port: port) } catch {
+      switch error.code {
+      case EADDRINUSE: throw .portInUse
+      case EADDRNOTAVAIL: throw .notLocal
+      case EACCES, EPERM: throw .notPermitted
+      default: throw .system("\(error)")
+      }
     }
-    if let descriptor { return descriptor }
-    switch errno {
-    case EADDRINUSE: throw .portInUse
-    case EADDRNOTAVAIL: throw .notLocal
-    case EACCES, EPERM: throw .notPermitted
-    default: throw .system("\(ErrorNumber.last)")
-    }
-  }
-
-  /// nil with `errno` on failure.
-  private static func bound<Address>(_ family: Int32, _ address: Address) -> Int32? {
-    let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { return nil }
-    var yes: Int32 = 1
-    // Otherwise [::] would take the IPv4 port too.
-    if family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &yes, socklen_t(MemoryLayout<Int32>.size)) }
-    let isBound = withUnsafeBytes(of: address) { bytes in
-      bytes.baseAddress.map { bind(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) } == 0
-    }
-    if isBound { return descriptor }
-    let code = errno
-    close(descriptor)
-    errno = code
-    return nil
+    guard let descriptor else { throw .notLocal }
+    return descriptor
   }
 
   /// nil for a Unix socket.
-  var port: Int? {
-    var address = sockaddr_in6()
-    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-    let isKnown = withUnsafeMutableBytes(of: &address) { bytes in
-      bytes.baseAddress.map { getsockname(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length) } == 0
-    }
-    // The port is at the same place in IPv4 and IPv6 addresses.
-    guard isKnown, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
-    return Int(in_port_t(bigEndian: address.sin6_port))
-  }
+  var port: Int? { DatagramSocket.port(of: descriptor) }
 
   /// Datagrams dropped for lack of room in the kernel. Senders to a Unix socket wait instead.
   var kernelDrops: UInt64 {

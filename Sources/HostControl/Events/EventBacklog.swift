@@ -82,9 +82,9 @@ final class EventBacklog: Sendable {
   /// Adds a reader of all later events, and of those after `last` that are still kept.
   ///
   /// - Parameters:
-  ///   - request: The request whose events to read; nil reads all events.
+  ///   - selection: Which events to read.
   ///   - last: The last ``EventID`` that the reader has seen, as text; nil for a new reader.
-  func read(_ request: RequestID?, after last: String?, as kind: EventReader.Kind = .events) -> EventReader {
+  func read(_ selection: EventSelection, after last: String?, as kind: EventReader.Kind = .events) -> EventReader {
     let (number, oldest) = state.withLock { state -> (Int, (@Sendable () -> Void)?) in
       // The oldest reader gives way. If it still reads, it comes back with the last id it has seen.
       let oldest = state.members.count < Self.maximumReaders ? nil : state.members.removeFirst().wake
@@ -94,7 +94,7 @@ final class EventBacklog: Sendable {
         state.isTold = true
         interest(HostObserver(receive: receive, finish: finish))
       }
-      var queue = UnsentEvents(of: request, capacity: Self.unsentBytes)
+      var queue = UnsentEvents(of: selection, capacity: Self.unsentBytes)
       if let last {
         let id = EventID(last).flatMap { $0.incarnation == state.incarnation ? $0.sequence : nil }
         queue.resume(at: id.flatMap { $0 < .max ? $0 + 1 : nil }, in: state.ring)

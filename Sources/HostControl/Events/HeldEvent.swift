@@ -12,12 +12,14 @@ final class HeldEvent: Sendable {
 
   /// nil if the event concerns no request.
   let request: RequestID?
+  /// nil if the event concerns no identifier.
+  let identifier: TaskIdentifier?
   /// Approximate size in bytes, in memory or as text.
   let bytes: Int
   private let form: Mutex<Form>
 
   init(_ event: HostEvent) {
-    request = event.request
+    (request, identifier) = (event.request, event.identifier)
     bytes = Self.size(of: event)
     guard case .run(var record) = event else {
       form = Mutex(.event(event))

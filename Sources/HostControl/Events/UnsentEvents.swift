@@ -11,8 +11,8 @@ struct UnsentEvents {
     case event(UInt64, HeldEvent)
   }
 
-  /// The request whose events the reader wants; nil for all.
-  private let request: RequestID?
+  /// The events that the reader wants.
+  private let selection: EventSelection
   private let capacity: Int
   private var waiting: Deque<(number: UInt64, bytes: Int)> = []
   private var bytes = 0
@@ -21,12 +21,12 @@ struct UnsentEvents {
   private var missed: UInt64 = 0
   private var isMissedUnknown = false
 
-  init(of request: RequestID?, capacity: Int) {
-    self.request = request
+  init(of selection: EventSelection, capacity: Int) {
+    self.selection = selection
     self.capacity = capacity
   }
 
-  private func wants(_ event: HeldEvent) -> Bool { request == nil || request == event.request }
+  private func wants(_ event: HeldEvent) -> Bool { selection.contains(event) }
 
   /// Resumes at `number`, the first event the reader has not seen; nil or a number from the future: nobody knows what it has seen.
   mutating func resume(at number: UInt64?, in ring: EventRing) {
@@ -81,8 +81,8 @@ struct UnsentEvents {
   private mutating func readOn(in ring: EventRing, limit: Int, _ taken: inout Int, _ deliveries: inout [Delivery]) -> Bool {
     guard var number = place else { return true }
     if number < ring.first {
-      // The dropped events may have been those of other requests.
-      if request == nil { missed += ring.first - number } else { isMissedUnknown = true }
+      // The dropped events may have been others.
+      if selection.isAll { missed += ring.first - number } else { isMissedUnknown = true }
       number = ring.first
     }
     while taken < limit, let event = ring[number] {

@@ -12,8 +12,8 @@ struct ControlRequest: Sendable {
   /// What the method and the path ask for.
   let route: Result<RouteTable.Match, RequestRefusal>
   var body: [UInt8] = []
-  /// The user of a client that asks for a change; nil for other requests, and if unknown.
-  var peer: Peer?
+  /// Who sends it.
+  var principal = Principal.local(nil)
 
   init(_ head: HTTPRequestHead) {
     let target = Self.originForm(of: head.uri[...]).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -25,9 +25,15 @@ struct ControlRequest: Sendable {
     route = Result { [method] () throws(RequestRefusal) in try RouteTable.control.find(method, path) }
   }
 
-  /// How many bytes of its body are read; 0 if its route takes no body, and whatever comes is dropped.
+  /// Why whoever sends it may not have it answered; nil if they may.
+  var denial: ControlResponse? {
+    guard case .success(let match) = route else { return nil }
+    return principal.refusal(of: match)
+  }
+
+  /// How many bytes of its body are read; 0 if its route takes no body or it is refused anyway, and whatever comes is dropped.
   var bodyLimit: Int {
-    guard case .success(let match) = route else { return 0 }
+    guard case .success(let match) = route, denial == nil else { return 0 }
     return match.bodyLimit
   }
 

@@ -7,7 +7,7 @@ import TaskModel
 extension ControlResponder {
   /// `POST /v1/pauses`: begins a pause, and counts what it holds.
   func pause(_ request: ControlRequest) async throws -> ControlResponse {
-    let (order, isDry) = try PauseReader.read(request.body, by: await who(request), user: request.peer?.user)
+    let (order, isDry) = try PauseReader.read(request.body, by: await request.principal.name(), user: request.principal.peer?.user)
     let begun = try await host.pause(order, isDry: isDry)
     return one(begun, status: isDry ? .ok : .created) { writer, begun in
       if isDry { writer.member("dry_run", true) }
@@ -30,13 +30,7 @@ extension ControlResponder {
   }
 
   func end(_ selection: PauseSelection, _ request: ControlRequest) async throws -> ControlResponse {
-    list("ended", try await host.resume(selection, by: await who(request))) { $0.pause($1) }
-  }
-
-  /// Who sent a request, for people: `anna (user 1000)`.
-  func who(_ request: ControlRequest) async -> String {
-    guard let peer = request.peer else { return "a client of the control socket" }
-    return await UserNames.words(for: peer.user)
+    list("ended", try await host.resume(selection, by: await request.principal.name())) { $0.pause($1) }
   }
 }
 

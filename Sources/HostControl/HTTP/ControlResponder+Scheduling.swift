@@ -105,7 +105,7 @@ extension ControlResponder {
   /// `POST /v1/assertions` with `{"name": …, "reason": …, "for_ms": …, "process_id": …}`
   func beginAssertion(_ request: ControlRequest) async throws -> ControlResponse {
     var wanted = try AssertionReader.read(request.body)
-    wanted.user = request.peer?.user
+    wanted.user = request.principal.peer?.user
     return try await one(host.beginAssertion(wanted), status: .created) { $0.assertion($1) }
   }
 

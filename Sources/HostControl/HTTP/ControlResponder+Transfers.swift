@@ -44,7 +44,7 @@ extension ControlResponder {
   /// `POST /v1/transfers/ID/pause` with `{"why": …}` or nothing.
   func pauseTransfer(_ id: RequestID, _ request: ControlRequest) async throws -> ControlResponse {
     let reason = try SchedulingReader.reason(in: request.body)
-    let pause = RequestPause(by: await who(request), since: SystemClock().wallTime, reason: reason)
+    let pause = RequestPause(by: await request.principal.name(), since: SystemClock().wallTime, reason: reason)
     try pause.check()
     _ = try await transfer(id)
     return try await one(host.pause(id, pause)) { $0.request($1) }

@@ -9,14 +9,18 @@ import TaskModel
 
 /// Answers requests to the control API.
 struct ControlResponder: Sendable {
-  let host: any ControlledHost
+  private(set) var host: any ControlledHost
   let events: EventBacklog
   let logger: Logger
+  /// Names with a dot that clients may call the host by.
+  var names: [String] = []
+  /// Which identifiers whoever asks may see and change.
+  private(set) var scope = AccessScope.all
 
   /// Turns the host's errors into responses.
   func respond(to request: ControlRequest) async -> ControlResponse {
     do {
-      return try await answer(try request.route.get(), to: request)
+      return try await narrowed(to: request.principal.scope).answer(try request.route.get(), to: request)
     } catch let refusal as RequestRefusal {
       if refusal.code == .internal {
         logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(refusal.message)"])
@@ -30,6 +34,14 @@ struct ControlResponder: Sendable {
     }
   }
 
+  /// The same for a client that may see and change only what is in `scope`.
+  private func narrowed(to scope: AccessScope) -> ControlResponder {
+    guard !scope.isAll else { return self }
+    var responder = self
+    (responder.host, responder.scope) = (ScopedHost(host, scope), scope)
+    return responder
+  }
+
   private func notAllowed(_ request: ControlRequest, use allowed: [HTTPMethod]) -> ControlResponse {
     let method = String(request.method.rawValue.prefix(16)).escapingControlCharacters
     let names = allowed.map(\.rawValue)
@@ -40,12 +52,14 @@ struct ControlResponder: Sendable {
   }
 
   private func answer(_ match: RouteTable.Match, to request: ControlRequest) async throws -> ControlResponse {
+    if let denial = request.denial { return denial }
     switch match {
     case .route(let route, let answer):
-      guard PageOrigin.mayReach(request.headers.first(name: "host")) else {
+      guard PageOrigin.mayReach(request.headers.first(name: "host"), as: names) else {
         return .failure(
           .misdirectedRequest, code: "misdirected",
-          "the host does not answer under this name: use localhost, a name without a dot, or the number of an address")
+          "the host does not answer under this name: use localhost, a name without a dot, the number of an address, or a name in control.names"
+        )
       }
       guard !route.isChange || PageOrigin.mayCall(request.headers) else {
         return .failure(
@@ -79,7 +93,9 @@ struct ControlResponder: Sendable {
   func listRequests(_ parameters: QueryParameters) async throws -> ControlResponse {
     let (wanted, hasProblem, filter) = try requestQuery(parameters)
     let cursor = parameters.cursor(of: .requests)
-    if let filter {
+    // For some identifiers, only a filter searches by pattern.
+    let isScoped = !scope.isAll && wanted.identifier == nil && !hasProblem
+    if let filter = try filter ?? (isScoped ? RequestFilter(wanted, now: SystemClock().wallTime) : nil) {
       let found = try await host.requests(matching: filter, after: wanted.after, limit: wanted.limit)
       return list("requests", found.records, next: cursor.text(after: found.next)) { $0.request($1) }
     }
@@ -134,7 +150,7 @@ struct ControlResponder: Sendable {
   func stream(_ call: RouteCall) async throws -> ControlResponse {
     let (request, last) = (try call.query.id("request", ofA: "request") as RequestID?, call.request.headers.lastEventID)
     // Subscribe before writing the head: whatever happens after the client sees the head is in the stream.
-    let reader = events.read(request, after: last)
+    let reader = events.read(EventSelection(request: request, scope: scope), after: last)
     await host.settle()
     return ControlResponse(
       status: .ok, headers: ["content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"], body: .events(reader))

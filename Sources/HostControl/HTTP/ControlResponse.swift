@@ -47,6 +47,7 @@ extension RequestRefusal.Code {
   var status: HTTPResponseStatus {
     switch self {
     case .invalid: .badRequest
+    case .forbidden: .forbidden
     case .notFound: .notFound
     case .conflict: .conflict
     case .tooBig: .payloadTooLarge

@@ -4,7 +4,7 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// Serves HTTP/1.1 on a Unix socket.
+/// Serves HTTP/1.1 on a Unix socket or over TCP.
 struct HTTPServer: Service {
   /// Largest head of a request.
   static let headBytes = 16_384
@@ -16,20 +16,29 @@ struct HTTPServer: Service {
     return limits
   }()
 
-  /// Where to bind; a socket that is there is replaced.
-  let path: String
+  /// Where to listen.
+  enum Address: Sendable {
+    /// A Unix socket; one that is there is replaced.
+    case unix(String)
+    case tcp(host: String, port: Int)
+  }
+
+  let address: Address
+  /// Who comes in over TCP; nil on a Unix socket, where the file's mode decides.
+  var door: RemoteDoor?
   let table: ConnectionTable
   let patience: ClientPatience
   let budget: BodyBudget
   let responder: ControlResponder
-  /// Called once clients can connect; false ends the server.
-  let listening: @Sendable () async -> Bool
+  /// Called with the port once clients can connect; false ends the server.
+  let listening: @Sendable (_ port: Int?) async -> Bool
 
   /// Serves until a graceful shutdown, which lets responses in progress end, or until it is cancelled, which drops them.
   func run() async throws {
     let open = OpenConnections()
-    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: Int32(ControlServer.maximumConnections))
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -37,12 +46,16 @@ struct HTTPServer: Service {
           open.add(channel)
         }
       }
-      .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+    let channel =
+      switch address {
+      case .unix(let path): try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+      case .tcp(let host, let port): try await bootstrap.bind(host: host, port: port).get()
+      }
     // Closing the channel removes the socket, so a server that is asked to end meanwhile still offers it first.
     let progress = Mutex((isOffered: false, isEnding: false))
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
-        let isWanted = await listening()
+        let isWanted = await listening(channel.localAddress?.port)
         let isEnding = progress.withLock { progress in
           progress.isOffered = true
           return progress.isEnding
@@ -72,10 +85,10 @@ struct HTTPServer: Service {
     try pipeline.configureHTTPServerPipeline(
       withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
       withEncoderConfiguration: HTTPResponseEncoder.Configuration(), withDecoderLimitConfiguration: Self.limits)
-    let connection = ConnectionHandler(table, patience)
+    let connection = ConnectionHandler(table, patience, isLocal: door == nil)
     let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
     try pipeline.addHandler(connection, position: .after(parser))
     try pipeline.addHandler(ArrivalHandler(connection), position: .first)
-    try pipeline.addHandler(RequestHandler(responder, budget, on: channel.eventLoop))
+    try pipeline.addHandler(RequestHandler(responder, budget, ConnectionEntrance(door, connection), on: channel.eventLoop))
   }
 }

@@ -28,6 +28,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private let responder: ControlResponder
   private let budget: BodyBudget
+  private let entrance: ConnectionEntrance
   private let executor: LoopExecutor
   private let loop: any EventLoop
   private var context: ChannelHandlerContext?
@@ -36,9 +37,10 @@ final class RequestHandler: ChannelInboundHandler {
   private var keepsAlive = false
   private var isEnding = false
 
-  init(_ responder: ControlResponder, _ budget: BodyBudget, on loop: any EventLoop) {
+  init(_ responder: ControlResponder, _ budget: BodyBudget, _ entrance: ConnectionEntrance, on loop: any EventLoop) {
     self.responder = responder
     self.budget = budget
+    self.entrance = entrance
     self.loop = loop
     executor = LoopExecutor(loop)
   }
@@ -47,11 +49,13 @@ final class RequestHandler: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     leave()
+    entrance.leave()
     self.context = nil
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     leave()
+    entrance.leave()
     context.fireChannelInactive()
   }
 
@@ -70,7 +74,11 @@ final class RequestHandler: ChannelInboundHandler {
     self.head = head
     keepsAlive = head.isKeepAlive
     var request = ControlRequest(head)
-    if case .success(let match) = request.route, match.isChange { request.peer = Peer(context.channel) }
+    state = .receiving(request, taken: 0)
+    switch entrance.principal(of: request, context.channel) {
+    case .success(let principal): request.principal = principal
+    case .failure(let refused): return refuse(refused.response)
+    }
     state = .receiving(request, taken: 0)
     let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     // No route that takes no body has a reason to refuse one.
@@ -99,10 +107,13 @@ final class RequestHandler: ChannelInboundHandler {
     RequestRefusal(.tooBig, "the body has more than \(request.bodyLimit) bytes: send less at once")
   }
 
-  private func refuseBody(_ refusal: RequestRefusal) {
+  private func refuseBody(_ refusal: RequestRefusal) { refuse(.failure(refusal)) }
+
+  /// Answers before the body is there. What is left of it is dropped; then the connection closes.
+  private func refuse(_ response: ControlResponse) {
     leave()
     keepsAlive = false
-    if let sent = write(.failure(refusal)) { state = .dropping(sent: sent) }
+    if let sent = write(response) { state = .dropping(sent: sent) }
   }
 
   private func end(_ context: ChannelHandlerContext) {

@@ -7,6 +7,8 @@ enum OpenAPIDocument {
   private static let version = "1"
   /// The name of the security scheme.
   private static let token = "token"
+  /// The names of the answers that refuse a client.
+  private static let (unauthorized, forbidden) = ("Unauthorized", "Forbidden")
 
   /// The document that describes `routes`.
   static func describing(_ routes: [Route]) -> [UInt8] {
@@ -30,6 +32,17 @@ enum OpenAPIDocument {
     writer.object("responses") { writer in
       writer.object(NamedSchema.failure.rawValue) {
         $0.member("description", "Refused; nothing was changed.")
+        content(.json(.named(.failure)), &$0)
+      }
+      writer.object(unauthorized) { writer in
+        writer.member("description", "Over TCP: the request shows no valid token.")
+        writer.object("headers") { writer in
+          writer.object("WWW-Authenticate") { $0.object("schema") { JSONSchema.string.write(to: &$0) } }
+        }
+        content(.json(.named(.failure)), &writer)
+      }
+      writer.object(forbidden) {
+        $0.member("description", "Over TCP: the token's role or scope does not permit it. From a browser: a page of another site asks.")
         content(.json(.named(.failure)), &$0)
       }
     }
@@ -74,6 +87,10 @@ enum OpenAPIDocument {
           content(answer.content, &writer)
           if let (pointer, path) = answer.id { links(to: routes.filter { $0.path.hasPrefix(path) }, pointer, &writer) }
         }
+      }
+      if route.role != nil {
+        writer.object("401") { $0.member("$ref", "#/components/responses/\(unauthorized)") }
+        writer.object("403") { $0.member("$ref", "#/components/responses/\(forbidden)") }
       }
       writer.object("default") { $0.member("$ref", "#/components/responses/\(NamedSchema.failure.rawValue)") }
     }

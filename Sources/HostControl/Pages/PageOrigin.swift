@@ -15,8 +15,14 @@ enum PageOrigin {
   }
 
   /// Whether the API may be answered at this name. Programs use any; browsers are led here by names that have a dot.
-  static func mayReach(_ host: String?) -> Bool {
-    isServed(at: host) || host.map { !$0.prefix { $0 != ":" }.contains(".") } ?? true
+  ///
+  /// - Parameter names: Names with a dot that the operator lets clients use, in lower case.
+  static func mayReach(_ host: String?, as names: [String] = []) -> Bool {
+    isServed(at: host)
+      || host.map { host in
+        let name = host.prefix { $0 != ":" }.lowercased()
+        return !name.contains(".") || names.contains(name)
+      } ?? true
   }
 
   /// Whether a request may change something by the API: it comes from a program, which has no origin, or from a page of this host.

@@ -50,7 +50,7 @@ extension PageResponder {
       _ = try await host.snooze(id, until: now + SchedulingReader.delay(in: body))
       return seeOther(page, .snoozed)
     case "pause":
-      _ = try await host.pause(id, RequestPause(by: "\(await api.who(request)), in the dashboard", since: now))
+      _ = try await host.pause(id, RequestPause(by: "\(await request.principal.name()), in the dashboard", since: now))
       return seeOther(page, .paused)
     case "resume":
       _ = try await host.resume(id)

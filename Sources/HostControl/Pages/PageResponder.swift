@@ -93,7 +93,7 @@ struct PageResponder: Sendable {
 
   /// The stream that tells an open page to fetch its parts again.
   func changes(_ query: PageQuery) async throws -> ControlResponse {
-    let reader = api.events.read(try query.id("request", ofA: "request"), after: nil, as: .changes)
+    let reader = api.events.read(EventSelection(request: try query.id("request", ofA: "request")), after: nil, as: .changes)
     await host.settle()
     return ControlResponse(
       status: .ok, headers: Self.headers(type: "text/event-stream; charset=utf-8", caching: "no-store"), body: .events(reader))

@@ -9,17 +9,17 @@ extension Route {
     Route(.GET, "/v1/status", "showStatus", "Shows the host, its schedules and its problems", role: .read, answers: .json(.named(.status)))
     {
       responder, _ in responder.one(await responder.host.status()) { $0.status($1) }
-    },
+    }.ofHost(),
     Route(.GET, "/v1/problems", "listProblems", "Lists what needs a person, and warnings", role: .read, answers: .json(.named(.problems))) {
       responder, _ in responder.one(await responder.host.status().problems) { $0.problems($1) }
-    },
+    }.ofHost(),
     Route(
       .POST, "/v1/shutdown", "shutDown", "Starts to drain; runs end in their time", role: .operate,
       answers: .json(.object(.must("phase", .names([HostPhase.draining.rawValue]))), status: .accepted)
     ) { responder, _ in
       await responder.host.shutdown()
       return responder.one(HostPhase.draining, status: .accepted) { $0.member("phase", $1.rawValue) }
-    },
+    }.ofHost(),
     .later(.POST, "/v1/reload", "reload", "reloading"),
     Route(
       .GET, "/healthz", "showHealth", "200 while the host accepts and runs requests", role: nil,
@@ -29,7 +29,7 @@ extension Route {
       ControlResponse(
         status: .ok, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"],
         body: .bytes(ByteBuffer(bytes: MetricsText.write(await responder.host.metrics()))))
-    },
+    }.ofHost(),
     Route(.GET, "/openapi.json", "showDescription", "This description", role: nil, answers: .json(.any)) { _, _ in
       ControlResponse(
         status: .ok, headers: ["content-type": "application/json; charset=utf-8"], body: .bytes(RouteTable.description))

@@ -16,6 +16,8 @@ struct Route: Sendable {
   let summary: String
   /// What a client must be allowed to do; nil if anybody may call.
   let role: AccessRole?
+  /// Whether it concerns the whole host, so that a token for some identifiers is not enough.
+  private(set) var isOfHost = false
   /// Query parameters; others are refused.
   let query: [QueryParameter]
   /// Whether the client may name a submission with the header `Idempotency-Key`.
@@ -56,6 +58,13 @@ struct Route: Sendable {
       let value = try parameter.read(text)
       return { try await answer($0, value, $1) }
     }
+  }
+
+  /// The route as one that concerns the whole host.
+  func ofHost() -> Route {
+    var route = self
+    route.isOfHost = true
+    return route
   }
 
   /// How many bytes of a request's body are read.

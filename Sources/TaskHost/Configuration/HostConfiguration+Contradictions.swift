@@ -15,8 +15,14 @@ extension HostConfiguration {
       reader.report(
         ["retry", reader.has("retry", "initial") ? "initial" : "maximum"], "initial (\(texts.0)) is longer than maximum (\(texts.1))")
     }
-    if control.listen != nil, control.tokenFile == nil, reader.isSound("control", "token_file") {
-      reader.report(["control", "listen"], "listen needs a token_file: TCP clients show a token from it")
+    for key in ["names", "plaintext"] where control.listen == nil && reader.isSound("control", "listen") && reader.has("control", key) {
+      reader.report(["control", key], "\(key) is for TCP, and there is no listen: set control.listen, such as \"127.0.0.1:7411\"")
+    }
+    if let listen = control.listen, !listen.isLoopback, !control.plaintext {
+      reader.report(
+        ["control", "listen"],
+        "\(listen) is not this machine's loopback, and without TLS whoever carries the packets reads the tokens: listen on 127.0.0.1 and use a "
+          + "tunnel (ssh -L) or a proxy with TLS, or set plaintext = true for a network that nobody else reads")
     }
     if control.socket.utf8.count > Self.socketPathLimit {
       let path = reader.has("control", "socket") ? ["control", "socket"] : ["state_directory"]

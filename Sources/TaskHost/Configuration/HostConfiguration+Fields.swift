@@ -48,6 +48,8 @@ extension HostConfiguration.Control {
       TOMLField("group", \.group, .emptyIsNil(.string)),
       TOMLField("listen", \.listen, .emptyIsNil(.listenAddress)),
       TOMLField("token_file", \.tokenFile, .emptyIsNil(.path)),
+      TOMLField("names", \.names, .list(.hostName)),
+      TOMLField("plaintext", \.plaintext, .bool),
     ]
   }
 }

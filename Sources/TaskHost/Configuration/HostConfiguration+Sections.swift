@@ -53,8 +53,14 @@ extension HostConfiguration {
     /// `listen`: a TCP address that is served besides the socket, to clients with a token.
     public var listen: ListenAddress?
 
-    /// `token_file`: path of the file with the tokens for ``listen``.
+    /// `token_file`: path of the file with the tokens for ``listen``; nil: `tokens` in the state directory.
     public var tokenFile: String?
+
+    /// `names`: names with a dot that clients over TCP may call the host by.
+    public var names: [String] = []
+
+    /// `plaintext`: whether ``listen`` may be an address that other machines reach, although nothing is encrypted.
+    public var plaintext = false
   }
 
   /// A host name or address, and a port.
@@ -64,6 +70,13 @@ extension HostConfiguration {
 
     /// 0 lets the system choose.
     public var port: Int
+
+    /// Whether only this machine reaches it. Names are not looked up: only `localhost` counts.
+    public var isLoopback: Bool {
+      if host == "localhost" || host == "::1" { return true }
+      let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+      return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
 
     /// As written in the configuration: `127.0.0.1:7411`, `[::1]:7411`.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -22,4 +22,14 @@ public enum HostEvent: Sendable, Hashable {
     case .assertion: nil
     }
   }
+
+  /// The identifier that the event concerns; nil if it concerns none.
+  public var identifier: TaskIdentifier? {
+    switch self {
+    case .request(let record): record.request.identifier
+    case .run(let record): record.identifier
+    case .progress(let run, _), .work(let run, _), .log(let run, _): run.identifier
+    case .assertion(let assertion): assertion.request.run?.identifier
+    }
+  }
 }

@@ -19,6 +19,16 @@ public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
     text.hasSuffix("*") ? identifier.rawValue.hasPrefix(text.dropLast()) : identifier.rawValue == text
   }
 
+  /// The pattern that covers what both cover; nil if they have nothing in common.
+  public func intersection(_ other: IdentifierPattern) -> IdentifierPattern? {
+    if covers(other) { return other }
+    return other.covers(self) ? self : nil
+  }
+
+  private func covers(_ other: IdentifierPattern) -> Bool {
+    text.hasSuffix("*") ? other.text.utf8.starts(with: text.utf8.dropLast()) : text == other.text
+  }
+
   /// The pattern as written.
   public var description: String { text }
 }

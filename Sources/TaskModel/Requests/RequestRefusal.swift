@@ -7,6 +7,8 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
   public enum Code: String, Sendable, CaseIterable {
     /// The input is malformed.
     case invalid
+    /// The client's token does not permit it.
+    case forbidden
     /// The identifier is not registered.
     case unknownIdentifier = "refused"
     /// The request, run or plugin does not exist.

@@ -43,7 +43,7 @@ public struct CallFailure: Error, Sendable, Hashable {
   public init(_ refusal: RequestRefusal) {
     let status: Status =
       switch refusal.code {
-      case .invalid: .invalid
+      case .invalid, .forbidden: .invalid
       case .unknownIdentifier, .notFound: .notFound
       case .conflict: refusal.isOfStaleRun ? .stale : .invalid
       case .tooBig: .tooBig

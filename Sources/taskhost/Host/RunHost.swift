@@ -74,7 +74,7 @@ private func serve(
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: host, socket: socket, logger: log, watch: { host.watchFile($0, changed: $1) },
+    host: host, socket: socket, remote: configuration.remoteAccess, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // The server continues until the host has drained, so that clients can watch the drain; then the group ends.
   let group = ServiceGroup(
@@ -84,7 +84,7 @@ private func serve(
     await eventSockets?.close()
     _ = host.close()
     // Other errors come from the system: too few descriptors, no memory.
-    let isOurs = error is ControlSocketError
+    let isOurs = error is ControlSocketError || error is RemoteAccessError || error is TokenFileError
     return failed(isOurs ? "\(error)" : "the control socket \(control.socket): \(error)", isOurs ? .configuration : .temporary)
   }
   await eventSockets?.close()
@@ -92,6 +92,14 @@ private func serve(
 }
 
 extension HostConfiguration {
+  /// Where the tokens are.
+  var tokenFile: String { control.tokenFile ?? stateDirectory + "/tokens" }
+
+  /// How clients reach the host over TCP; nil if they do not.
+  fileprivate var remoteAccess: RemoteAccess? {
+    control.listen.map { RemoteAccess(host: $0.host, port: $0.port, tokenFile: tokenFile, names: control.names) }
+  }
+
   /// Loads the named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; then applies the command's
   /// options.
   static func load(for options: RunCommand) throws(ConfigurationError) -> HostConfiguration {

@@ -18,6 +18,9 @@ extension ConfigurationKeyTests {
       "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
     "control.group": .endToEnd(
       "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
+    "control.listen": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
+    "control.token_file": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
+    "control.names": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
     "events.*.mode": .endToEnd(
       "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
     "events.*.group": .endToEnd(

@@ -33,14 +33,11 @@ extension ConfigurationKeyTests {
     "retry.maximum": .here { () throws in
       #expect(try Self.delays("[retry]\ninitial = \"10s\"\nmaximum = \"11s\"", 4).allSatisfy { (8.0...11.0).contains($0) })
     },
-    "control.listen": .here { () throws in
-      let configuration = try HostConfiguration.parse("[control]\nlisten = \"[::1]:7411\"\ntoken_file = \"tokens\"", file: "/etc/t.toml")
-      let failure = #expect(throws: HostFailure.self) { try configuration.checkDemands() }
-      #expect(failure.map { "\($0)".contains("control.listen") } == true)
-    },
-    "control.token_file": .here { () throws in
-      let refused = #expect(throws: ConfigurationError.self) { try ConfiguredHost("[control]\nlisten = \"[::1]:7411\"") }
-      #expect(refused?.problems.first?.message.contains("token_file") == true)
+    "control.plaintext": .here { () throws in
+      let open = "[control]\nlisten = \"0.0.0.0:7411\"\n"
+      let refused = #expect(throws: ConfigurationError.self) { try HostConfiguration.parse(open, file: "/etc/t.toml") }
+      #expect(refused?.problems.first?.message.contains("plaintext = true") == true)
+      #expect(try HostConfiguration.parse(open + "plaintext = true", file: "/etc/t.toml").control.plaintext)
     },
     "metered_interfaces": .here { () throws in
       var settings = try HostConfiguration.parse("metered_interfaces = [\"wwan0\"]", file: "/etc/t.toml").observedConditions

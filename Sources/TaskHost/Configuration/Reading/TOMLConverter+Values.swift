@@ -115,6 +115,23 @@ extension TOMLConverter<String> {
     }
   }
 
+  /// The name of a host, without a port.
+  static var hostName: Self {
+    .text("the name of a host") { text, _ throws(TextProblem) in
+      let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      let isName = labels.allSatisfy { label in
+        (1...63).contains(label.count)
+          && label.allSatisfy { byte in
+            byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+          }
+      }
+      guard isName, text.utf8.count <= 253 else {
+        throw TextProblem("expected the name of a host without a port, such as \"tasks.example.org\", found \"\(text)\"")
+      }
+      return text
+    }
+  }
+
   /// A table as a JSON object.
   static var json: Self {
     Self { value, path, reader in
