@@ -28,6 +28,7 @@ struct MetricsTests {
       #expect(value("taskhost_runs_total{\(test),outcome=\"failed\",stop_reason=\"\"}", in: text) == 1)
       #expect(value("taskhost_run_duration_seconds_count{\(test)}", in: text) == 3)
       #expect(value("taskhost_start_lateness_seconds_count", in: text) == 3)
+      #expect(value("taskhost_queue_latency_seconds_count{\(test)}", in: text) == 3)
       #expect(try #require(value("taskhost_start_lateness_seconds_sum", in: text)) < 600, "the due time is a time of today")
       #expect(value("taskhost_requests{state=\"failed\"}", in: text) == 1)
       #expect(value("taskhost_problems{kind=\"dead_letters\",needs_action=\"true\"}", in: text) == 1)

@@ -82,6 +82,10 @@ struct MetricsText {
     for (identifier, task) in tasks { writer.sample("taskhost_forced_stops_total", ["identifier": identifier.rawValue], task.forcedStops) }
     writer.metric("taskhost_run_duration_seconds", .histogram, "How long handlers ran.")
     for (identifier, task) in tasks { writer.sample("taskhost_run_duration_seconds", ["identifier": identifier.rawValue], task.durations) }
+    writer.metric("taskhost_queue_latency_seconds", .histogram, "How long requests of an identifier waited after they were due.")
+    for (identifier, task) in tasks {
+      writer.sample("taskhost_queue_latency_seconds", ["identifier": identifier.rawValue], task.queueLatency)
+    }
     writer.metric("taskhost_start_lateness_seconds", .histogram, "How long after its due time a run began, whatever held it back.")
     writer.sample("taskhost_start_lateness_seconds", [:], metrics.startLateness)
   }

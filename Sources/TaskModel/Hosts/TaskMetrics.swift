@@ -20,6 +20,8 @@ public struct TaskMetrics: Sendable, Hashable {
   public private(set) var forcedStops: UInt64 = 0
   /// How long the handler's calls took.
   public private(set) var durations = DurationHistogram()
+  /// How long after their due times the runs began.
+  public private(set) var queueLatency = DurationHistogram()
   /// The end of the last successful run since the host's start; nil if there was none.
   public private(set) var lastSuccess: WallTime?
 
@@ -32,6 +34,7 @@ public struct TaskMetrics: Sendable, Hashable {
     endings[Ending(outcome, run.report.stopReason), default: 0] &+= 1
     if run.report.forced { forcedStops &+= 1 }
     if run.report.began != nil, let duration = run.duration { durations.add(duration) }
+    if let began = run.report.began, let due = run.report.due { queueLatency.add(began - due) }
     if outcome.isSuccess { lastSuccess = max(lastSuccess ?? .init(unixMilliseconds: .min), run.ended ?? run.started) }
   }
 }
