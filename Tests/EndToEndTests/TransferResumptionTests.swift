@@ -26,6 +26,10 @@ struct TransferResumptionTests {
       try at.host.directory.file("files/big", Self.content)
       let cases = [
         ("broken", "break=1000000", ["PUT  1000000", "HEAD  0", "PATCH 1000000 2000000"]),
+        (
+          "twice", "break=1000000&again=500000",
+          ["PUT  1000000", "HEAD  0", "PATCH 1000000 500000", "HEAD  0", "PATCH 1500000 1500000"]
+        ),
         ("lost", "lost=1", ["PUT  3000000", "HEAD  0"]),
         ("whole", "break=3000000", ["PUT  3000000", "HEAD  0"]),
         ("nothing", "break=0", ["PUT  0", "HEAD  0", "PATCH 0 3000000"]),
@@ -65,7 +69,8 @@ struct TransferResumptionTests {
       try await at.host.start()
       _ = try await at.host.cli("simulate", "launch", "org.taskhost.transfers")
       try await at.host.request(id, is: "succeeded")
-      #expect(try await sent(at, "big") == ["PUT  1000000"] + (isChanged ? ["PUT  3000001"] : ["HEAD  0", "PATCH 1000000 2000000"]))
+      let sent = try await sent(at, "big")
+      #expect(sent == ["PUT  1000000"] + (isChanged ? ["PUT  3000001"] : ["HEAD  0", "PATCH 1000000 2000000"]))
       #expect(try await at.server.get("/kept/big") == content)
     }
   }

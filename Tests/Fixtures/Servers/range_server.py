@@ -19,6 +19,7 @@ GET /count/NAME?of=N answers once NAME was asked for N times, /count/NAME/body?o
 GET /log tells each request, with its headers and the size of its body.
 PUT /NAME?resumable=URL supports draft-ietf-httpbis-resumable-upload, interop version 6, at the address URL/upload/NAME. More in the query:
   break=N       ends the connection after N bytes of the first request's body
+  again=N       ends the connection after N bytes of the first rest too
   lost=1        takes the body of the first request, and ends the connection without an answer
   forget=1      knows nothing of the upload afterwards
  GET /count/NAME?of=N answers once NAME was asked for N times.
@@ -175,11 +176,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def append(self, part):
         """Takes the rest of an upload."""
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        broken = part["query"].pop("again", None)
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(min(length, int(broken)) if broken else length)
         self.entry["body"] = len(body)
         if int(self.headers["Upload-Offset"]) != len(part["body"]) or self.headers["Content-Type"] != "application/partial-upload":
             return self.answer(409, Upload_Offset=str(len(part["body"])))
         part["body"] += body
+        if broken:
+            self.close_connection = True
+            self.connection.shutdown(2)
+            return None
         part["complete"] = True
         kept[self.name.removeprefix("/upload")] = part["body"]
         return self.answer(201, b"appended")
