@@ -14,7 +14,7 @@ import Testing
       ("[command.x]\nrun = [\"ls\"]\nexit_codes = { 256 = \"success\" }", "3:16: command.x.exit_codes.256: expected an exit code"),
       ("[command.x]\nrun = [\"ls\"]\nexit_codes = { 1 = \"fine\" }", "unknown value \"fine\""),
       ("[command.x]\nrun = [\"ls\"]\nenvironment = [\"TASKHOST_SOCKET=/x\"]", "are the host's"),
-      ("[command.x]\nrun = [\"ls\"]\nenvironment = [\"1=2\"]", "no name of an environment variable"),
+      ("[command.x]\nrun = [\"ls\"]\nenvironment = [\"1=2\"]", "is not the name of an environment variable"),
       ("[command.x]\nrun = [\"ls\"]\nuser = \"no-such-user\"", "3:1: there is no user \"no-such-user\""),
       ("[command.x]\nrun = [\"ls\"]\nuser = \"root\"\nentitlements = {}", "a command with entitlements runs as the host's user"),
       ("[command.x]\nrun = [\"ls\"]\ngrace = \"0s\"", "3:1: a command needs a grace of at least"),
