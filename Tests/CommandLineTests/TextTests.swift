@@ -100,9 +100,9 @@ import Testing
     table.add(ids[1], "com.example.short", "pending", "")
     #expect(
       table.render(fitting: 60, colours: false) == [
-        "ID             IDENTIFIER          STATE    MESSAGE",
-        "01976c1e-0000  …-long-name.report  failed   the disk is full…",
-        "01976c1e-0001  com.example.short   pending",
+        "ID             IDENTIFIER         STATE    MESSAGE",
+        "01976c1e-0000  …long-name.report  failed   the disk is full…",
+        "01976c1e-0001  com.example.short  pending",
       ])
     for room in 40...140 {
       #expect(table.render(fitting: room, colours: false).allSatisfy { DisplayWidth.of($0) <= max(room, 46) })
