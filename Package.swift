@@ -284,7 +284,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ControlTestSupport", dependencies: ["HostControl", "StoreTestSupport", "TaskFilters", "TaskModel", logging, serviceLifecycle],
+      name: "ControlTestSupport",
+      dependencies: ["HostControl", "RecordJSON", "StoreTestSupport", "TaskFilters", "TaskModel", logging, serviceLifecycle],
       path: "Tests/ControlTestSupport", swiftSettings: settings),
     .testTarget(
       name: "HostControlTests",

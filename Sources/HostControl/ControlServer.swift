@@ -1,4 +1,5 @@
 public import Logging
+public import RecordJSON
 public import ServiceLifecycle
 
 /// Serves the control API over HTTP on a Unix socket, and over TCP if it is asked to.
@@ -16,6 +17,8 @@ public struct ControlServer: Service {
   private let host: any ControlledHost
   private let socket: ControlSocket
   private let remote: RemoteAccess?
+  private let auditDirectory: String?
+  private let redaction: PayloadRedaction
   private let logger: Logger
   private let watch: Watch
   private let onListening: @Sendable () async -> Void
@@ -27,15 +30,18 @@ public struct ControlServer: Service {
   ///
   /// - Parameters:
   ///   - remote: How clients reach the host over TCP; nil if they do not.
+  ///   - auditDirectory: Where changes are recorded; nil: nowhere.
+  ///   - redaction: What nobody sees of payloads.
   ///   - watch: Called once clients can connect, so that a removed socket file can be restored.
   ///   - onListening: Called once clients can connect.
   public init(
-    host: any ControlledHost, socket: ControlSocket, remote: RemoteAccess? = nil, logger: Logger,
+    host: any ControlledHost, socket: ControlSocket, remote: RemoteAccess? = nil, auditDirectory: String? = nil,
+    redaction: PayloadRedaction = PayloadRedaction(), logger: Logger,
     watch: @escaping Watch = { _, _ in }, onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
     self.socket = socket
-    self.remote = remote
+    (self.remote, self.auditDirectory, self.redaction) = (remote, auditDirectory, redaction)
     self.logger = logger
     self.watch = watch
     self.onListening = onListening
@@ -47,8 +53,12 @@ public struct ControlServer: Service {
   public func run() async throws {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
+    let host: any ControlledHost = redaction.isEmpty ? host : RedactedHost(host, redaction)
     var responder = ControlResponder(
-      host: host, events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
+      host: host, events: EventBacklog(linger: patience.eventLinger) { host.observe($0) }, logger: logger)
+    let audit = auditDirectory.map { AuditLog(in: $0, logger: logger) }
+    defer { audit?.finish() }
+    responder.audit = audit
     responder.names = remote?.names.map { $0.lowercased() } ?? []
     let listener = try remote.map { try RemoteListener($0, responder, patience, logger: logger, onListening: onRemoteListening) }
     if let remote, let listener { watch(remote.tokenFile) { listener.tokens.reload() } }

@@ -61,6 +61,9 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
     return narrowed.scan.identifiers.isEmpty ? nil : narrowed
   }
 
+  /// The members of payloads that the filter asks about: their names, from the outermost.
+  public var payloadPaths: [[String]] { payload.map(\.path) }
+
   /// Whether the filter selects every request.
   public var selectsAll: Bool { scan == RequestScan() && keys.isEmpty && outcomes.isEmpty }
 

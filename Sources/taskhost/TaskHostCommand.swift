@@ -20,7 +20,7 @@ struct TaskHostCommand: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, TransfersCommand.self,
-      TokenCommand.self, TokensCommand.self, SimulateCommand.self,
+      TokenCommand.self, TokensCommand.self, AuditCommand.self, SimulateCommand.self,
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, TopCommand.self, PauseCommand.self,
       ResumeCommand.self, HoldCommand.self, ShutdownCommand.self, LaterCommand.self,
     ])

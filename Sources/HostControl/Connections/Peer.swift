@@ -14,6 +14,8 @@ struct Peer: Sendable {
   private static let option = NIOBSDSocket.Option(rawValue: 17)
 
   let user: UInt32
+  /// The id of the process that made the connection; 0 if it has none here.
+  let process: Int32
   /// Whether the user is root or the host's own user.
   let isOwn: Bool
 
@@ -25,7 +27,7 @@ struct Peer: Sendable {
     // On the event loop the answer is available at once.
     answer.assumeIsolated().whenSuccess { found = $0 }
     guard let found else { return nil }
-    user = found.user
+    (user, process) = (found.user, found.process)
     isOwn = found.user == 0 || found.user == geteuid()
   }
 }

@@ -15,7 +15,7 @@ extension ControlResponder {
       writer.member("waiting", begun.waiting)
       writer.member("more", begun.hasMore)
       writer.member("running", begun.running)
-    }
+    }.about(isDry ? [] : ["\(begun.pause.id)"], of: order.filter.isEmpty ? "everything" : order.filter, isDry: isDry)
   }
 
   /// `DELETE /v1/pauses?filter=F` ends the pauses with that filter, `?all=true` all of them.
@@ -30,7 +30,8 @@ extension ControlResponder {
   }
 
   func end(_ selection: PauseSelection, _ request: ControlRequest) async throws -> ControlResponse {
-    list("ended", try await host.resume(selection, by: await request.principal.name())) { $0.pause($1) }
+    let ended = try await host.resume(selection, by: await request.principal.name())
+    return list("ended", ended) { $0.pause($1) }.about(ended.map { "\($0.id)" })
   }
 }
 

@@ -20,14 +20,16 @@ extension ControlResponder {
     guard tag != nil || identifier != nil else {
       throw RequestRefusal(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
     }
-    return one(try await host.cancelAll(tag: tag, identifier: identifier)) { $0.member("cancelled", $1) }
+    let count = try await host.cancelAll(tag: tag, identifier: identifier)
+    return one(count) { $0.member("cancelled", $1) }.about(count: count, of: Self.selection(identifier, tag))
   }
 
   /// `POST /v1/requests/bulk`: an action on the requests that match a filter, or in a dry run what it would do. If the answer has `next`, there may
   /// be more: send it as `after`.
   func bulk(_ request: ControlRequest) async throws -> ControlResponse {
     let order = try BulkReader.read(request.body, now: SystemClock().wallTime)
-    return one(try await host.carryOut(order)) { writer, result in
+    let result = try await host.carryOut(order)
+    return one(result) { writer, result in
       writer.member("action", order.action.rawValue)
       writer.member("dry_run", order.isDry)
       writer.member("matched", result.matched)
@@ -42,7 +44,12 @@ extension ControlResponder {
         writer.member("count", reason.count)
       }
       writer.member("next", BulkReader.cursor(of: order.action, order.filter).text(after: result.next))
-    }
+    }.about(result.done.map(\.description), of: "\(order.action.rawValue) \(order.filter.text)", isDry: order.isDry)
+  }
+
+  private static func selection(_ identifier: TaskIdentifier?, _ tag: String?) -> String? {
+    let terms = [identifier.map { "identifier:\($0)" }, tag.map { "tag:\(RequestFilter.quoted($0))" }].compactMap(\.self)
+    return terms.isEmpty ? nil : terms.joined(separator: " ")
   }
 
   /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=CURSOR` makes the matching dead letters pending again. If the answer has
@@ -50,24 +57,26 @@ extension ControlResponder {
   func retryAll(_ query: QueryParameters) async throws -> ControlResponse {
     let cursor = query.cursor(of: .retry)
     let (identifier, tag, after, limit) = try deadLetters(query, cursor)
-    return one(try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
+    let result = try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)
+    return one(result) { writer, result in
       writer.member("retried", result.retried.map(\.description))
       writer.array("refused", result.refused) { writer, refused in
         writer.member("id", refused.id.description)
         writer.member("message", refused.message)
       }
       writer.member("next", cursor.text(after: result.last))
-    }
+    }.about(result.retried.map(\.description), of: Self.selection(identifier, tag))
   }
 
   /// `POST /v1/requests/discard` discards the matching dead letters, with the query and the pages of ``retryAll(_:)``.
   func discardAll(_ query: QueryParameters) async throws -> ControlResponse {
     let cursor = query.cursor(of: .discard)
     let (identifier, tag, after, limit) = try deadLetters(query, cursor)
-    return one(try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
+    let result = try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)
+    return one(result) { writer, result in
       writer.member("discarded", result.discarded.map(\.description))
       writer.member("next", cursor.text(after: result.last))
-    }
+    }.about(result.discarded.map(\.description), of: Self.selection(identifier, tag))
   }
 
   private func deadLetters(
@@ -88,12 +97,14 @@ extension ControlResponder {
   /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all conditions.
   func overrideConditions(_ request: ControlRequest) async throws -> ControlResponse {
     let overrides = try SchedulingReader.overrides(in: request.body)
-    return try await one(host.overrideConditions(overrides)) { $0.conditions($1) }
+    let names = overrides.map { "\($0.condition.names.joined(separator: "+"))=\($0.holds)" }.joined(separator: " ")
+    return try await one(host.overrideConditions(overrides)) { $0.conditions($1) }.about(of: names)
   }
 
   /// `DELETE /v1/conditions?name=…`; without a name, all of them.
   func clearConditions(_ parameters: QueryParameters) async throws -> ControlResponse {
-    try await one(host.clearConditions(try parameters.conditions() ?? .all)) { $0.conditions($1) }
+    let conditions = try parameters.conditions() ?? .all
+    return try await one(host.clearConditions(conditions)) { $0.conditions($1) }.about(of: conditions.names.joined(separator: " "))
   }
 
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
@@ -106,7 +117,8 @@ extension ControlResponder {
   func beginAssertion(_ request: ControlRequest) async throws -> ControlResponse {
     var wanted = try AssertionReader.read(request.body)
     wanted.user = request.principal.peer?.user
-    return try await one(host.beginAssertion(wanted), status: .created) { $0.assertion($1) }
+    let assertion = try await host.beginAssertion(wanted)
+    return one(assertion, status: .created) { $0.assertion($1) }.about([assertion.id.description], of: wanted.name)
   }
 
   /// `GET /v1/forecast?hours=24&limit=1000&identifier=I`

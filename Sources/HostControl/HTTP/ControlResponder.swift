@@ -12,13 +12,22 @@ struct ControlResponder: Sendable {
   private(set) var host: any ControlledHost
   let events: EventBacklog
   let logger: Logger
+  /// Where changes are recorded; nil: nowhere.
+  var audit: AuditLog?
   /// Names with a dot that clients may call the host by.
   var names: [String] = []
   /// Which identifiers whoever asks may see and change.
   private(set) var scope = AccessScope.all
 
-  /// Turns the host's errors into responses.
+  /// The response to a request. A change is recorded before the client learns of it.
   func respond(to request: ControlRequest) async -> ControlResponse {
+    let response = await attempt(request)
+    if let audit, let entry = AuditEntry(of: request, response, at: SystemClock().wallTime) { await audit.record(entry) }
+    return response
+  }
+
+  /// Turns the host's errors into responses.
+  private func attempt(_ request: ControlRequest) async -> ControlResponse {
     do {
       return try await narrowed(to: request.principal.scope).answer(try request.route.get(), to: request)
     } catch let refusal as RequestRefusal {
@@ -143,7 +152,13 @@ struct ControlResponder: Sendable {
     let submissions = try await host.submit(requests)
     return .json(.created, capacity: 64 + submissions.count * 400) { writer in
       if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
-    }
+    }.about(submissions.map(\.id.description), of: Self.names(of: requests.map(\.identifier.rawValue)))
+  }
+
+  /// Some of the names, each once.
+  private static func names(of all: [String]) -> String {
+    let names = Set(all).sorted()
+    return names.prefix(5).joined(separator: " ") + (names.count > 5 ? " …" : "")
   }
 
   /// The events of a request, or all: those after the last event that the client has seen.

@@ -15,6 +15,8 @@ struct ControlResponse: Sendable {
   /// Without those that say how the body is sent.
   var headers: HTTPHeaders
   var body: Body
+  /// What the audit says of the change that was made.
+  var change = AuditedChange()
 
   /// A response with a JSON object; `write` writes its members.
   static func json(

@@ -95,5 +95,13 @@ extension NamedSchema {
     .must("objectives", .array(.named(.objective))), problemMembers, .must("warnings", .texts),
     .must("sandbox", .texts))
 
+  /// What `AuditEntry.swift` writes.
+  static let auditEntrySchema = JSONSchema.object(
+    .must("number", .count), .must("time_unix_ms", .integer()), .may("time", .string),
+    .must("operation", .described(.string, "The operationId; dashboard for a form of the dashboard.")), .may("target", .string),
+    .must("status", .count), .must("by", .described(.string, "Who, for people.")), .may("user_id", .count), .may("process_id", .count),
+    .may("token", .described(.string, "The id of the token.")), .must("from", .described(.string, "socket, or the client's address.")),
+    .may("ids", .texts), .may("count", .count))
+
   static let healthSchema = JSONSchema.object(.must("phase", .names(of: HostPhase.self)), .may("problem", .string))
 }

@@ -34,6 +34,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
   case taskActivity = "TaskActivity"
   case status = "Status"
   case health = "Health"
+  case auditEntry = "AuditEntry"
 
   var schema: JSONSchema {
     switch self {
@@ -69,6 +70,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
     case .taskActivity: Self.taskActivitySchema
     case .status: Self.statusSchema
     case .health: Self.healthSchema
+    case .auditEntry: Self.auditEntrySchema
     }
   }
 }

@@ -106,7 +106,10 @@ extension PageResponder {
     let result = try await host.carryOut(order)
     let delay = try form.text("delay") ?? ""
     if !isConfirmed { return try page(BulkPage.question(order, result, delay: delay, now: now)) }
-    if !result.refused.isEmpty || result.next != nil { return try page(BulkPage.result(order, result, delay: delay, now: now)) }
-    return seeOther(PagePath.requests(order.filter.text), .bulk, count: result.done.count)
+    let (ids, target) = (result.done.map(\.description), "\(order.action.rawValue) \(order.filter.text)")
+    if !result.refused.isEmpty || result.next != nil {
+      return try page(BulkPage.result(order, result, delay: delay, now: now)).about(ids, of: target)
+    }
+    return seeOther(PagePath.requests(order.filter.text), .bulk, count: result.done.count).about(ids, of: target)
   }
 }

@@ -17,14 +17,17 @@ extension Route {
       .POST, "/v1/simulate/launch", "simulateLaunch", "Runs an identifier's handler now", role: .operate,
       body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.named(.request), idOf: "/v1/requests/{")
     ) { responder, call in
-      try await responder.one(responder.host.simulateLaunch(try SchedulingReader.identifier(in: call.body))) { $0.request($1) }
+      let identifier = try SchedulingReader.identifier(in: call.body)
+      let record = try await responder.host.simulateLaunch(identifier)
+      return responder.one(record) { $0.request($1) }.about([record.id.description], of: identifier.rawValue)
     },
     Route(
       .POST, "/v1/simulate/expire", "simulateExpiration", "Expires an identifier's live runs", role: .operate,
       body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.object(.must("runs", .array(.id))))
     ) { responder, call in
-      let runs = try await responder.host.simulateExpiration(try SchedulingReader.identifier(in: call.body))
-      return responder.one(runs) { $0.member("runs", $1.map(\.description)) }
+      let identifier = try SchedulingReader.identifier(in: call.body)
+      let runs = try await responder.host.simulateExpiration(identifier)
+      return responder.one(runs) { $0.member("runs", $1.map(\.description)) }.about(runs.map(\.description), of: identifier.rawValue)
     },
   ]
 }

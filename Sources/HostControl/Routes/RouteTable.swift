@@ -49,7 +49,8 @@ struct RouteTable: Sendable {
   private var templates: [Template] = []
 
   /// The routes of the control API.
-  static let control = RouteTable(Route.requests + Route.runs + Route.transfers + Route.scheduling + Route.plugins + Route.host)
+  static let control = RouteTable(
+    Route.requests + Route.runs + Route.transfers + Route.scheduling + Route.plugins + Route.host + Route.audit)
 
   init(_ routes: [Route]) {
     self.routes = routes

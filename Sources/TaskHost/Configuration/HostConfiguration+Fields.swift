@@ -21,6 +21,7 @@ extension HostConfiguration {
       TOMLField("require_signatures", \.requireSignatures, .bool),
       TOMLField("require_sandbox", \.requireSandbox, .bool),
       TOMLField("metered_interfaces", \.meteredInterfaces, .list(.interface)),
+      TOMLField("redact", \.redact, .list(.redaction)),
       TOMLField("control", \.control, table: Control.fields),
       TOMLField("log", \.log, table: Log.fields),
       TOMLField("history", \.history, table: History.fields),

@@ -1,4 +1,5 @@
 public import HostConditions
+public import RecordJSON
 public import SchedulingLimits
 public import TaskModel
 
@@ -48,6 +49,9 @@ public struct HostConfiguration: Sendable, Equatable {
 
   /// `metered_interfaces`: names of network interfaces that cost money.
   public var meteredInterfaces: [String] = []
+
+  /// `redact`: the members of payloads that nobody but handlers sees.
+  public var redact: [PayloadRedaction.Pattern] = []
 
   /// `profile`: the limits of what the file does not limit; `server`, which limits nothing, by default.
   public var profile = ThrottlingProfile.server

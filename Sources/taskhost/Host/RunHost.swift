@@ -3,6 +3,7 @@ import Glibc
 public import HostControl
 import HostThreads
 import Logging
+import RecordJSON
 import ServiceLifecycle
 public import TaskHost
 import TaskModel
@@ -74,7 +75,8 @@ private func serve(
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: host, socket: socket, remote: configuration.remoteAccess, logger: log, watch: { host.watchFile($0, changed: $1) },
+    host: host, socket: socket, remote: configuration.remoteAccess, auditDirectory: configuration.stateDirectory,
+    redaction: PayloadRedaction(configuration.redact), logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // The server continues until the host has drained, so that clients can watch the drain; then the group ends.
   let group = ServiceGroup(

@@ -1,5 +1,6 @@
 import ControlTestSupport
 import HTTPTransfer
+import RecordJSON
 import StrictText
 import Synchronization
 import TaskModel
@@ -18,7 +19,8 @@ struct RemoteFixture: Sendable {
 
   /// Runs `body` while a server for `host` listens.
   static func with(
-    _ host: any ControlledHost, names: [String] = [], _ body: @escaping @Sendable (RemoteFixture) async throws -> Void
+    _ host: any ControlledHost, names: [String] = [], redact: [String] = [],
+    _ body: @escaping @Sendable (RemoteFixture) async throws -> Void
   ) async throws {
     try await ControlFixture.withDirectory { directory in
       let port = Mutex(0)
@@ -27,7 +29,8 @@ struct RemoteFixture: Sendable {
       let watch: ControlServer.Watch = { path, changed in watches.withLock { $0[path] = changed } }
       let state = State(port: { port.withLock { $0 } }, changed: { watches.withLock { $0[directory + "/tokens"] }?() })
       try await ControlFixture.serve(
-        host, on: ControlSocket(path: directory + "/control.sock"), remote: remote, watch: watch,
+        host, on: ControlSocket(path: directory + "/control.sock"), remote: remote, auditDirectory: directory,
+        redaction: PayloadRedaction(redact.compactMap(PayloadRedaction.Pattern.init)), watch: watch,
         changing: { $0.onRemoteListening = { found in port.withLock { $0 = found } } }
       ) {
         try await body(RemoteFixture(directory: directory, port: state.port(), changed: state.changed))

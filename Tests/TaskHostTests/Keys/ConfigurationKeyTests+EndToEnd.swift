@@ -21,6 +21,7 @@ extension ConfigurationKeyTests {
     "control.listen": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
     "control.token_file": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
     "control.names": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
+    "redact": .endToEnd("AuditTests", "members that the configuration redacts are seen by the handler only"),
     "events.*.mode": .endToEnd(
       "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
     "events.*.group": .endToEnd(

@@ -1,3 +1,4 @@
+import RecordJSON
 import StrictText
 import TaskModel
 
@@ -151,6 +152,17 @@ extension TOMLConverter<IdentifierPattern> {
       do { return try IdentifierPattern(text) } catch {
         throw TextProblem("\"\(text)\" is not an identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit; a * may end it")
       }
+    }
+  }
+}
+
+extension TOMLConverter<PayloadRedaction.Pattern> {
+  static var redaction: Self {
+    .text("the name of a member of payloads") { text, _ throws(TextProblem) in
+      guard let pattern = PayloadRedaction.Pattern(text) else {
+        throw TextProblem("expected a name such as \"password\", or names from the outermost such as \"*.token\", found \"\(text)\"")
+      }
+      return pattern
     }
   }
 }
