@@ -361,7 +361,8 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerTests",
       dependencies: [
-        "HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskScheduler", "TaskStore", grdb, grdbSQLite,
+        "HostThreads", "SchedulingLimits", "StoreTestSupport", "StrictText", "TaskFilters", "TaskModel", "TaskScheduler", "TaskStore", grdb,
+        grdbSQLite,
       ],
       swiftSettings: settings),
     .testTarget(

@@ -27,12 +27,14 @@ struct CommandSettings: Sendable {
   var descriptors: Int?
   /// Whether the worker's sandbox is around it: its folders are those of the worker then, and not those of the user.
   var isSandboxed = false
+  /// Whether the payload is a notification, which the environment describes too.
+  var isNotice = false
   /// The host's control socket, for `taskhost` in the command; nil if it could not reach it.
   var socket: String?
 
   private static let keys = [
     "identifier", "run", "directory", "environment", "pass", "user", "exit_codes", "stdout", "persistent", "idle_time_ms", "memory",
-    "descriptors", "sandboxed", "socket",
+    "descriptors", "sandboxed", "socket", "notice",
   ]
 
   /// - Throws: All problems.
@@ -71,6 +73,7 @@ struct CommandSettings: Sendable {
     memory = table.integer("memory", in: 1...(1 << 50))
     descriptors = table.integer("descriptors", in: 1...(1 << 20))
     isSandboxed = table.flag("sandboxed") ?? false
+    isNotice = table.flag("notice") ?? false
     socket = table.text("socket")
     for text in run + [directory, user, socket].compactMap({ $0 }) + environment.flatMap({ [$0.name, $0.value] })
     where text.utf8.contains(0) {

@@ -12,6 +12,7 @@ final class EventBroadcaster: Sendable {
   let lastRuns = LastRuns()
   let live = LiveView()
   let endedRuns = EndedRunCounts()
+  let notices: NoticeCounts
   private let observer = Mutex<HostObserver?>(nil)
   private let notifier = Mutex<Notifier?>(nil)
   private let begunRuns: BegunRuns
@@ -19,7 +20,8 @@ final class EventBroadcaster: Sendable {
   private let scheduler: Scheduler
   private let trouble = Mutex<(error: StoreError, since: WallTime)?>(nil)
 
-  init(_ scheduler: Scheduler, begunRuns: BegunRuns, log: Logger) {
+  init(_ scheduler: Scheduler, begunRuns: BegunRuns, notices: [NoticeRule] = [], log: Logger) {
+    self.notices = NoticeCounts(notices)
     self.scheduler = scheduler
     self.begunRuns = begunRuns
     self.log = log
@@ -101,6 +103,7 @@ final class EventBroadcaster: Sendable {
       live.forget(record.id)
       lastRuns.note(record)
       endedRuns.note(record)
+      notices.note(record)
       notifier.withLock { $0 }?.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
@@ -109,7 +112,6 @@ final class EventBroadcaster: Sendable {
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
     case .health(let identifier, let health):
       log(health, of: identifier)
-      notifier.withLock { $0 }?.note(health, of: identifier)
     case .conditionsAwaited, .filesAwaited, .wakeAwaited: break
     case .paced(let identifier, let interval):
       log.notice(
@@ -117,6 +119,10 @@ final class EventBroadcaster: Sendable {
         metadata: ["identifier": "\(identifier)"])
     case .objective(let state):
       for problem in state.problems { log.warning("\(problem.sentence)", metadata: ["identifier": "\(state.identifier)"]) }
+    case .incident(let incident): notifier.withLock { $0 }?.note(incident)
+    case .told(let rule, let step):
+      notices.note(step, of: rule)
+      if case .refused(let reason) = step { log.error("[[notify]] \(rule): a notification was refused, so nobody is told: \(reason)") }
     case .pauseEnded(let pause): log.notice("the pause \(pause.id) of \(pause.subject) has ended: its time is over")
     case .storeRecovered:
       trouble.withLock { $0 = nil }

@@ -10,7 +10,8 @@ extension Host {
     let (tasks, lateness) = events.endedRuns.current
     return HostMetrics(
       status: status, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,
-      workerStarts: PluginWorker.starts, processorTime: Self.processorTime)
+      workerStarts: PluginWorker.starts, processorTime: Self.processorTime,
+      notifications: events.notices.current)
   }
 
   private static var processorTime: Duration {

@@ -118,7 +118,7 @@ public final class Host: Sendable {
       payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1)
     }
     try Self.check(schedules, rejection)
-    if let notifier = try Notifier(configuration.notify, contracts: contracts, log: log) { events.begin(notifier) }
+    if let notifier = try Notifier(configuration, contracts: contracts, log: log) { events.begin(notifier) }
     launcher = try parts.launcher(for: registry.registered, payloads: payloads)
     let scheduler = parts.scheduler
     self.scheduler = scheduler

@@ -1,3 +1,4 @@
+import Glibc
 import HostConditions
 import PluginTrust
 import TaskModel
@@ -24,10 +25,26 @@ extension HostConfiguration {
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
     policy.fill(from: profile)
+    policy.notices = NoticePolicy(host: hostName, rules: noticeRules)
+    // No profile holds back what tells that something is wrong.
+    for index in notify.indices where notify[index].task == nil {
+      guard let target = noticeTarget(index) else { continue }
+      policy.limits[target] = PluginLimits()
+      policy.limits[target]?.retry = notify[index].retry
+    }
     policy.idleStages = idleStages
     // Longer than almost any commit, but too short to notice.
     policy.claimAhead = .milliseconds(20)
     return policy
+  }
+
+  /// The machine's name; empty if it has none that can be read.
+  private var hostName: String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 257) { buffer in
+      guard let start = buffer.baseAddress, gethostname(start, 256) == 0 else { return "" }
+      buffer[256] = 0
+      return String(cString: start).escapingControlCharacters
+    }
   }
 
   private var identifiedPlugins: [(TaskIdentifier, PluginConfiguration)] {
@@ -78,7 +95,7 @@ extension HostConfiguration {
     var demands: [String] = []
     if requireSandbox {
       demands += WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing.map { "require_sandbox: \($0)" }
-      demands += plugins.filter { $0.value.isolation == .thread }.keys.sorted().map {
+      demands += plugins.filter { $0.value.isolation == .thread && !isNotice($0.key) }.keys.sorted().map {
         "require_sandbox: plugin \($0) is configured for thread isolation, which has no sandbox: use isolation = \"process\""
       }
     }
@@ -112,6 +129,12 @@ extension HostConfiguration {
         Problem(
           .configuration, of: identifier, "the configuration has a section for \(identifier), which no plugin registered",
           remedy: "install its plugin, or remove the section", needsAction: false))
+    }
+    for task in Set(notify.compactMap(\.task)).subtracting(identifiers).sorted() {
+      problems.append(
+        Problem(
+          .configuration, of: task, "[[notify]] tells by requests of \(task), which no plugin registered: nobody gets them",
+          remedy: "install its plugin, add a [command.\"\(task)\"], or tell another way"))
     }
     return problems
   }

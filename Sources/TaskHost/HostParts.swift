@@ -55,7 +55,7 @@ struct HostParts: Sendable {
       throw HostFailure(.configuration, "\(error)")
     }
     begunRuns = try BegunRuns(directory.begunRuns)
-    let events = EventBroadcaster(scheduler, begunRuns: begunRuns, log: log)
+    let events = EventBroadcaster(scheduler, begunRuns: begunRuns, notices: configuration.noticeRules, log: log)
     self.events = events
     let inhibitor = ShutdownInhibitor { log.notice("\($0): a shutdown of the machine does not wait for execution assertions") }
     let assertions = AssertionKeeper(

@@ -175,6 +175,7 @@ extension CommandSettings {
       variables["TASKHOST_ATTEMPT"] = String(run.functions.pointee.attempt(run.task))
       // The name that other tools read, `taskhost submit` among them.
       variables["TRACEPARENT"] = run.trace?.traceparent
+      if isNotice { NoticeVariables.add(to: &variables, from: (try? run.payload()) ?? []) }
     }
     return variables
   }

@@ -13,6 +13,7 @@ struct MetricsText {
     text.requests()
     text.runs()
     text.schedules()
+    text.notifications()
     text.counters()
     return text.writer.bytes
   }
@@ -106,6 +107,14 @@ struct MetricsText {
     writer.metric("taskhost_consecutive_failures", .gauge, "Failed runs since the last success; of several schedules, the most.")
     for (identifier, count) in failures.sorted(by: { $0.key < $1.key }) {
       writer.sample("taskhost_consecutive_failures", ["identifier": identifier.rawValue], count)
+    }
+  }
+
+  private mutating func notifications() {
+    writer.metric("taskhost_notifications_total", .counter, "Notifications and attempts to deliver them, by what became of them.")
+    let counts = metrics.notifications.sorted { ($0.key.rule, $0.key.outcome.rawValue) < ($1.key.rule, $1.key.outcome.rawValue) }
+    for (key, count) in counts {
+      writer.sample("taskhost_notifications_total", ["rule": key.rule, "outcome": key.outcome.rawValue], count)
     }
   }
 

@@ -54,6 +54,9 @@ public struct CommandConfiguration: Sendable, Equatable {
   /// `idle_time`: how long a persistent process without a run is kept, 0 to 1 day.
   public var idleTime: Duration = .seconds(60)
 
+  /// Whether the host made it from a table of `[[notify]]`: its payload is a notification, which its environment describes too.
+  var isNotice = false
+
   /// What it has in common with a plugin. Its ``PluginConfiguration/isolation`` is `process`, with a sandbox, if the table has
   /// entitlements, and otherwise `thread`: the operator's own command then reaches what the host reaches.
   public var plugin = PluginConfiguration()
@@ -111,6 +114,7 @@ public struct CommandConfiguration: Sendable, Equatable {
         writer.member("persistent", true)
         writer.member("idle_time_ms", idleTime.wholeMilliseconds)
       }
+      if isNotice { writer.member("notice", true) }
       writer.member("sandboxed", socket == nil)
       writer.member("socket", socket)
       // A worker has its limits from the host; in a thread, the plugin sets them for the command.

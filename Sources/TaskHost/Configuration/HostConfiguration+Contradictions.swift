@@ -47,7 +47,7 @@ extension HostConfiguration {
         "deep_after (\(texts.1)) is not longer than light_after (\(texts.0))")
     }
     for problem in conditions.problems { reader.report(["conditions"], problem) }
-    for (identifier, plugin) in plugins { reportContradictions(of: plugin, identifier, to: reader) }
+    for (identifier, plugin) in plugins where !isNotice(identifier) { reportContradictions(of: plugin, identifier, to: reader) }
   }
 
   private func reportContradictionsOfEvents(to reader: TOMLReader) {

@@ -31,6 +31,7 @@ extension HostConfiguration {
       configuration.control.socket = ConfigurationFile.resolve("control.sock", in: configuration.stateDirectory)
     }
     configuration.addCommands(reader)
+    configuration.addNotices(reader)
     configuration.reportContradictions(to: reader)
     guard reader.problems.isEmpty else { throw ConfigurationError(file: file, problems: reader.problems) }
     return configuration

@@ -117,7 +117,7 @@ public struct HostConfiguration: Sendable, Equatable {
 
   /// Whether a plugin may register `identifier`.
   public func permits(_ identifier: TaskIdentifier) -> Bool {
-    permittedIdentifiers?.contains { $0.matches(identifier) } ?? true
+    (permittedIdentifiers?.contains { $0.matches(identifier) } ?? true) || isNotice(identifier.rawValue)
   }
 
   /// The settings of one identifier: its table, or the defaults.

@@ -1,4 +1,4 @@
-import TaskModel
+public import TaskModel
 
 /// `[[notify]]`: whom to tell of what happens. A table has one way to tell.
 public struct NotifyRule: Sendable, Equatable {
@@ -8,10 +8,39 @@ public struct NotifyRule: Sendable, Equatable {
     case continued
     /// A plugin crashed or hung so often that it gets no more runs until an operator releases it.
     case quarantined
+    /// A request failed for good, or an occurrence of a repeating one.
+    case failed
+    /// ``NotifyRule/failures`` runs in a row failed.
+    case failing
+    /// The first success after somebody was told of ``failed``, ``failing`` or ``overdue``.
+    case recovered
+    /// No run has succeeded within `expect_within`.
+    case overdue
+
+    /// The incident that it is told of from the store; nil for what is told from memory.
+    var incident: Incident.Kind? { Incident.Kind(rawValue: rawValue) }
   }
 
   /// `on`: what it is told of; required, at least one.
   public var on: [Event] = []
+
+  /// `name` in logs, metrics and the identifier of its notifications; nil: its position among the tables, from 1.
+  public var name: String?
+
+  /// `identifiers` whose incidents it tells of; empty: all.
+  public var identifiers: [IdentifierPattern] = []
+
+  /// `failures` in a row that are told of as ``Event/failing``, 1 to 1000.
+  public var failures = 3
+
+  /// `group_within`: how long after a notification the next one begins at the earliest, 0 to 1 day. What happens in between is told together.
+  public var groupWithin: Duration = .seconds(30)
+
+  /// `per_hour`: how many notifications begin in an hour, 1 to 1000. What happens beyond that is told together later.
+  public var perHour = 20
+
+  /// `retry` of notifications that could not be delivered, with the keys of the host's `[retry]`. Default: 15 attempts in about 8 hours.
+  public var retry = RetryPolicy(attempts: 15, initial: .seconds(15), maximum: .seconds(3600))
 
   /// `command`: a program and its arguments. The program's path is absolute.
   public var command: [String] = []
@@ -19,12 +48,29 @@ public struct NotifyRule: Sendable, Equatable {
   /// `bus`: the socket of a session bus, as `unix:path=/run/user/1000/bus`, whose desktop shows the notification.
   public var bus: String?
 
+  /// `task`: the identifier whose requests tell.
+  public var task: String?
+
   /// The most tables: each has a thread of its own.
   static let mostRules = 16
 
   static var fields: [TOMLField<Self>] {
-    [TOMLField("on", \.on, .list(.choice())), TOMLField("command", \.command, .words), TOMLField("bus", optional: \.bus, .busPath)]
+    [
+      TOMLField("on", \.on, .list(.choice())), TOMLField("name", optional: \.name, .ruleName),
+      TOMLField("identifiers", \.identifiers, .list(.pattern)), TOMLField("failures", \.failures, .integer(1...1000)),
+      TOMLField("group_within", \.groupWithin, .duration(.zero ... .days(1))), TOMLField("per_hour", \.perHour, .integer(1...1000)),
+      TOMLField("retry", \.retry, table: RetryPolicy.fields), TOMLField("command", \.command, .words),
+      TOMLField("bus", optional: \.bus, .busPath), TOMLField("task", optional: \.task, .identifier),
+    ]
   }
+
+  /// The ways to tell that the table has.
+  var targets: [String] {
+    [("command", !command.isEmpty), ("bus", bus != nil), ("task", task != nil)].filter(\.1).map(\.0)
+  }
+
+  /// Whether incidents become requests, which a restart does not lose. A desktop is told from memory: it forgets too.
+  var isDurable: Bool { bus == nil && on.contains { $0.incident != nil } }
 }
 
 extension TOMLConverter<String> {
@@ -38,29 +84,20 @@ extension TOMLConverter<String> {
       return String(text.dropFirst(prefix.count))
     }
   }
-}
 
-extension HostConfiguration {
-  /// Reports tables that tell nobody, and of nothing.
-  func reportContradictionsOfNotify(to reader: TOMLReader) {
-    if notify.count > NotifyRule.mostRules {
-      reader.report(["notify"], "there are \(notify.count) tables [[notify]], more than \(NotifyRule.mostRules)")
+  /// A word that can be a part of an identifier.
+  fileprivate static var ruleName: Self {
+    .text("a name such as \"ops\"") { text, _ throws(TextProblem) in
+      guard (1...32).contains(text.utf8.count), !text.contains("."), (try? TaskIdentifier(text)) != nil else {
+        throw TextProblem("expected a name of 1 to 32 of A-Z a-z 0-9 _ -, the first a letter or digit, found \"\(text)\"")
+      }
+      return text
     }
-    for (index, rule) in notify.enumerated() {
-      let path = ConfigurationPath(keys: ["notify"]).appending(index)
-      // What is wrong with a key has been reported already.
-      func isSound(_ key: String) -> Bool { reader.isSound(path.appending(key)) }
-      func report(_ message: String) { reader.report(path, message) }
-      if rule.on.isEmpty, isSound("on"), reader.hasElement("notify", index, "on") {
-        report("on is empty: name at least one of \(NotifyRule.Event.allCases.map(\.rawValue).joined(separator: ", "))")
-      }
-      switch (rule.command.first, rule.bus) {
-      case (nil, nil) where isSound("command") && isSound("bus"): report("it tells nobody: add a \"command\" or a \"bus\"")
-      case (.some, .some): report("it has both a command and a bus: make two tables of it")
-      case (let program?, nil) where !program.hasPrefix("/"):
-        report("command: \"\(program)\" is no absolute path: write where the program is, such as /usr/bin/notify-send")
-      default: break
-      }
+  }
+
+  fileprivate static var identifier: Self {
+    .text("an identifier") { text, _ throws(TextProblem) in
+      do throws(InvalidIdentifier) { return try TaskIdentifier(text).rawValue } catch { throw TextProblem(error.description) }
     }
   }
 }

@@ -15,9 +15,13 @@ struct Notice: Sendable, Equatable {
   var outcome: RunOutcome?
   /// What the handler or the host said of it.
   var message: String?
+  /// The request's unique key; nil for none.
+  var key: String?
+  /// What happened, as a clause that follows the title, if it is more than the message.
+  var clause: String?
 
   /// What a later notice replaces an earlier one of.
-  var subject: String { run?.description ?? identifier.rawValue }
+  var subject: String { run?.description ?? (key.map { "\(identifier)/\($0)" } ?? identifier.rawValue) }
 
   /// Whether no other notice of the subject follows.
   var isFinal: Bool { event != .continued || outcome != nil }
@@ -27,9 +31,10 @@ struct Notice: Sendable, Equatable {
 
   /// A line for people. Control characters are escaped.
   var text: String {
+    if let clause { return clause }
     let what: String
     switch event {
-    case .quarantined: what = "gets no more runs until it is released"
+    case .failed, .failing, .recovered, .overdue, .quarantined: what = event.rawValue
     case .continued: what = outcome?.rawValue ?? progress.map(Self.amount) ?? "running"
     }
     let said = outcome == nil && event == .continued ? progress?.message : message
@@ -65,6 +70,7 @@ struct Notice: Sendable, Equatable {
     JSONWriter.object { writer in
       writer.member("event", event.rawValue)
       writer.member("identifier", identifier.rawValue)
+      writer.member("key", key)
       writer.member("title", title)
       writer.member("text", text)
       writer.member("run", run?.description)

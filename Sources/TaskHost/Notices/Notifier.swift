@@ -3,24 +3,37 @@ import HostThreads
 import Logging
 import TaskModel
 
-/// Tells people and programs of what happens, as `[[notify]]` says. Every method returns at once.
+/// Tells people and programs from memory, as `[[notify]]` says, of what a restart may lose: the progress of runs, and everything that a
+/// desktop shows. Of all else, the scheduler's requests tell. Every method returns at once.
 final class Notifier: Sendable {
-  private let queues: [(on: Set<NotifyRule.Event>, queue: NoticeQueue)]
+  /// Someone who is told.
+  private struct Receiver {
+    let tellsContinued: Bool
+    /// The incidents that it is told of from memory; nil for none.
+    let incidents: NoticeRule?
+    let queue: NoticeQueue
+  }
+
+  private let receivers: [Receiver]
   /// The handlers of the kind `continued`.
   private let continued: Set<TaskIdentifier>
   private let names: [TaskIdentifier: String]
 
-  /// - Returns: nil if the configuration has no `[[notify]]`.
-  init?(_ rules: [NotifyRule], contracts: [HandlerContract], log: Logger) throws(HostFailure) {
-    guard !rules.isEmpty else { return nil }
+  /// - Returns: nil if nobody is told from memory.
+  init?(_ configuration: HostConfiguration, contracts: [HandlerContract], log: Logger) throws(HostFailure) {
+    let rules = configuration.noticeRules
+    var receivers: [Receiver] = []
+    for (index, table) in configuration.notify.enumerated() where table.bus != nil || table.on.contains(.continued) {
+      let name = configuration.noticeName(index)
+      receivers.append(
+        Receiver(
+          tellsContinued: table.on.contains(.continued), incidents: rules.first { $0.name == name && $0.target == nil },
+          queue: try NoticeQueue("notify[\(index)]", log: log, deliver: Self.delivery(of: table))))
+    }
+    guard !receivers.isEmpty else { return nil }
+    self.receivers = receivers
     continued = Set(contracts.filter { $0.kind == .continued }.map(\.identifier))
     names = Dictionary(contracts.compactMap { contract in contract.displayName.map { (contract.identifier, $0) } }) { first, _ in first }
-    var queues: [(on: Set<NotifyRule.Event>, queue: NoticeQueue)] = []
-    for (index, rule) in rules.enumerated() {
-      let queue = try NoticeQueue("notify[\(index)]", log: log, deliver: Self.delivery(of: rule))
-      queues.append((Set(rule.on), queue))
-    }
-    self.queues = queues
   }
 
   private static func delivery(of rule: NotifyRule) -> NoticeQueue.Deliver {
@@ -41,7 +54,7 @@ final class Notifier: Sendable {
     guard continued.contains(run.identifier) else { return }
     var notice = Notice(event: .continued, identifier: run.identifier, name: names[run.identifier])
     (notice.run, notice.request, notice.progress) = (run.run, run.request, progress)
-    add(notice)
+    addContinued(notice)
   }
 
   /// A run has ended.
@@ -50,21 +63,24 @@ final class Notifier: Sendable {
     var notice = Notice(event: .continued, identifier: record.identifier, name: names[record.identifier])
     (notice.run, notice.request, notice.progress) = (record.id, record.request, record.report.progress)
     (notice.outcome, notice.message) = (record.outcome, record.report.message)
-    add(notice)
+    addContinued(notice)
   }
 
-  /// A plugin's health has changed.
-  func note(_ health: PluginHealth, of identifier: TaskIdentifier) {
-    guard health.isQuarantined else { return }
-    var notice = Notice(event: .quarantined, identifier: identifier, name: names[identifier])
-    notice.message = health.lastTrouble
-    add(notice)
+  private func addContinued(_ notice: Notice) {
+    for receiver in receivers where receiver.tellsContinued { receiver.queue.add(notice) }
   }
 
-  private func add(_ notice: Notice) {
-    for (on, queue) in queues where on.contains(notice.event) { queue.add(notice) }
+  /// Something has happened.
+  func note(_ incident: Incident) {
+    guard let event = NotifyRule.Event(rawValue: incident.kind.rawValue) else { return }
+    for receiver in receivers where receiver.incidents?.covers(incident) == true {
+      var notice = Notice(event: event, identifier: incident.identifier, name: names[incident.identifier])
+      (notice.request, notice.outcome, notice.message) = (incident.request, incident.outcome, incident.message)
+      (notice.key, notice.clause) = (incident.key, incident.clause)
+      receiver.queue.add(notice)
+    }
   }
 
   /// Ends the threads; what waits is not told.
-  func stop() { for (_, queue) in queues { queue.stop() } }
+  func stop() { for receiver in receivers { receiver.queue.stop() } }
 }

@@ -15,10 +15,14 @@ public struct HostMetrics: Sendable, Hashable {
   /// The processor time that the host's process has used, without its workers.
   public var processorTime: Duration
 
+  /// What became of notifications, and of the attempts to deliver them.
+  public var notifications: [NoticeCount: Int]
+
   /// Creates metrics.
   public init(
     status: HostStatus, tasks: [TaskIdentifier: TaskMetrics] = [:], startLateness: DurationHistogram = DurationHistogram(),
-    commits: UInt64 = 0, logBytes: Int64 = 0, workerStarts: UInt64 = 0, processorTime: Duration = .zero
+    commits: UInt64 = 0, logBytes: Int64 = 0, workerStarts: UInt64 = 0, processorTime: Duration = .zero,
+    notifications: [NoticeCount: Int] = [:]
   ) {
     self.status = status
     self.tasks = tasks
@@ -27,5 +31,6 @@ public struct HostMetrics: Sendable, Hashable {
     self.logBytes = logBytes
     self.workerStarts = workerStarts
     self.processorTime = processorTime
+    self.notifications = notifications
   }
 }

@@ -24,6 +24,10 @@ public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConver
   /// The plugin that carries out background transfers.
   public static let transfers = TaskIdentifier(known: "org.taskhost.transfers")
 
+  /// Under which the scheduler keeps what people were told. With a point and the name of a rule, the identifier of that rule's
+  /// notifications.
+  public static let notifications = TaskIdentifier(known: "org.taskhost.notify")
+
   /// A unique key among those of this identifier alone, where requests of several plugins have one identifier. No other identifier has it:
   /// none has a slash.
   public func scoped(_ key: String) -> String { "\(rawValue)/\(key)" }

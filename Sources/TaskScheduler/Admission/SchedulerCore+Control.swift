@@ -209,7 +209,9 @@ extension SchedulerCore {
     handlers[record.request.identifier]?.forgetDue(of: record)
     try sweep(after: record, transaction, now: now)
     note(record)
-    if ended == .failed { raise(HostEvents.failed(record.request.identifier)) }
+    guard ended == .failed else { return }
+    raise(HostEvents.failed(record.request.identifier))
+    if !told.isTold { noteFailed(record, run: nil, message, now: now) }
   }
 
   /// Returns the key from a chain's cancelled tail to its predecessor, so that the next append follows that one.

@@ -47,6 +47,19 @@ struct EngineTurn {
   var endedPauses: [Pause] = []
   /// What has become late, or is no longer.
   var objectives: [ObjectiveState] = []
+  /// What failed for good and was not looked at yet.
+  var incidents: [Incident] = []
+  /// What was found to tell of.
+  var found: [Incident] = []
+  /// What became of that, by the rules' names.
+  var told: [(rule: String, step: NoticeStep)] = []
+  /// The incidents of earlier turns that this one tells of.
+  var overdueTaken: [Incident] = []
+  /// What was remembered of notifications before the turn, if it changed that.
+  var noticesBefore: NoticeBook?
+  /// How much of ``history`` and of ``pluginHealth`` was looked at for incidents.
+  var noticedHistory = 0
+  var noticedHealth = 0
   /// The number of requests that were set aside.
   var setAside = 0
   /// The number of changes to due times and live counts, which handlers remember.
@@ -74,14 +87,14 @@ struct EngineTurn {
 
   /// A position in a turn.
   struct Mark {
-    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes: Int
+    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents: Int
   }
 
   /// The current position; later effects can be dropped.
   var mark: Mark {
     Mark(
       expirations: expirations.count, events: events.count, raised: raised.count, stopped: stopped.count,
-      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes)
+      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count)
   }
 
   /// Counts a request that became live (1) or ended (−1).
@@ -98,6 +111,7 @@ struct EngineTurn {
     stopped.removeLast(stopped.count - mark.stopped)
     pluginHealth.removeLast(pluginHealth.count - mark.pluginHealth)
     liveSteps.removeLast(liveSteps.count - mark.liveSteps)
+    incidents.removeLast(max(0, incidents.count - mark.incidents))
     return dropped
   }
 }

@@ -17,6 +17,10 @@ extension Scheduler {
     case paced(TaskIdentifier, interval: Duration)
     /// The work of an identifier is late, or no longer.
     case objective(ObjectiveState)
+    /// Something happened that people are told of, if a rule covers it. Sent only if there are rules.
+    case incident(Incident)
+    /// What became of the incidents that a rule covers, by the rule's name.
+    case told(rule: String, NoticeStep)
     /// A pause has ended by itself.
     case pauseEnded(Pause)
     /// Requests now wait for these conditions, or runs depend on them.

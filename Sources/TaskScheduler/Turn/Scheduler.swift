@@ -85,6 +85,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     if let watches = opening.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
     for change in opening.turn.pluginHealth { observe(change.notice) }
     for state in opening.turn.objectives { observe(.objective(state)) }
+    for incident in opening.turn.found { observe(.incident(incident)) }
+    for (rule, step) in opening.turn.told { observe(.told(rule: rule, step)) }
     monitor.locked { isServing = true }
     do {
       try HostThread.start("scheduler", precise: true) { [self] in

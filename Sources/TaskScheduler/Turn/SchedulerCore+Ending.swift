@@ -114,7 +114,10 @@ extension SchedulerCore {
     switch outcome {
     case .succeeded, .noop: raise(HostEvents.succeeded(identifier))
     case .cancelled, .snoozed, .stopped: break
-    case .failed, .retried, .expired, .crashed, .lost: if transition.isFinal { raise(HostEvents.failed(identifier)) }
+    case .failed, .retried, .expired, .crashed, .lost:
+      guard transition.isFinal else { break }
+      raise(HostEvents.failed(identifier))
+      if !told.isTold { noteFailed(record, run: history, report.message, now: now) }
     }
   }
 

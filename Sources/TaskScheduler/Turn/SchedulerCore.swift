@@ -51,6 +51,10 @@ final class SchedulerCore {
   var pauses = PauseBook() { didSet { for handler in handlers.values { handler.pausedUntil = pauses.shut(handler.contract.identifier) } } }
   /// What is expected of identifiers, and whether they are late.
   var objectives: [TaskIdentifier: ObjectiveState] = [:]
+  /// What is remembered of notifications; nil if nobody is told of anything. A failed commit undoes its changes.
+  var notices: NoticeBook?
+  /// What has become overdue and is told of in the next turn.
+  var overdueFound: [Incident] = []
   /// Whether events are collected for observers.
   var isObserved = false
   var turn = EngineTurn()
@@ -246,6 +250,8 @@ final class SchedulerCore {
     takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
     if let before = turn.pausesBefore { pauses = before }
+    if let before = turn.noticesBefore { notices = before }
+    overdueFound = turn.overdueTaken + overdueFound
     forgetAll()
     watchesAreStale = true
     turn = EngineTurn()
@@ -286,6 +292,7 @@ final class SchedulerCore {
     for record in turn.history { limits.note(record) }
     noteSuccesses(turn.history)
     turn.objectives = reviewObjectives(now: now)
+    noteOverdue(turn.objectives, now: now)
     let committed = turn
     turn = EngineTurn()
     return committed

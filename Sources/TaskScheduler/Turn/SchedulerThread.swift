@@ -160,6 +160,8 @@ final class SchedulerThread {
     }
     for (identifier, interval) in turn.paced { observe(.paced(identifier, interval: interval)) }
     for state in turn.objectives { observe(.objective(state)) }
+    for incident in turn.found { observe(.incident(incident)) }
+    for (rule, step) in turn.told { observe(.told(rule: rule, step)) }
     for pause in turn.endedPauses { observe(.pauseEnded(pause)) }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }

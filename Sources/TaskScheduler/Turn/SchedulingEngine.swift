@@ -40,6 +40,7 @@ final class SchedulingEngine {
   ) throws(StoreError) -> Opening {
     core.register(contracts)
     core.awakeSince = now
+    try core.loadNotices(store, now: now)
     core.beginTurn(at: moment)
     core.turn.changedWatches = true
     var refused: [(TaskRequest, RequestRefusal)] = []
@@ -66,6 +67,7 @@ final class SchedulingEngine {
       if hasBooted == true { core.raise(HostEvents.booted) }
       var waiting: [ParkedWrite] = []
       try deliverRaised(&waiting, transaction, now: now)
+      try core.tellNotices(transaction, now: now)
       try core.findWatches(transaction)
       return lost
     }
@@ -103,8 +105,10 @@ final class SchedulingEngine {
         try deliverRaised(&waiting, transaction, now: now)
         try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
         try core.endPauses(transaction, now: now)
+        try core.tellNotices(transaction, now: now)
         try core.dispatch(transaction, now: now)
         try core.takeBackWhereDue(transaction, now: now)
+        if !core.turn.incidents.isEmpty { try core.tellNotices(transaction, now: now) }
         try core.findWatches(transaction)
       }
     } catch {

@@ -44,6 +44,8 @@ public struct SchedulingPolicy: Sendable {
     try ZoneDirectory().rules(of: name)
   }
 
+  /// Whom to tell of incidents.
+  public var notices = NoticePolicy()
   /// When a machine that rests is left alone; nil if it is not.
   public var idleStages: IdleStages?
   /// Where limits come from that the configuration does not mention.

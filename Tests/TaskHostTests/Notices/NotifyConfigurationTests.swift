@@ -1,3 +1,4 @@
+import TaskModel
 import Testing
 
 @testable import TaskHost
@@ -30,6 +31,24 @@ import Testing
       ("on = [\"continued\"]\ncommand = [\"page\"]", "no absolute path"), ("on = [\"continued\"]\ncommand = []", "names no program"),
       ("on = [\"continued\"]\ncommand = [\"/bin/true\"]\nbus = \"unix:path=/a\"", "both a command and a bus"),
       ("on = [\"continued\"]\nbus = \"tcp:host=a\"", "is no address of a bus"),
+      ("on = [\"failed\"]\ncommand = [\"/bin/true\"]\ntask = \"a.b\"", "both a command and a task"),
+      ("on = [\"failed\"]\ntask = \"a b\"", "identifier \"a b\" has a character other than"),
+      ("on = [\"continued\"]\ntask = \"a.b\"", "goes to a command or a bus"),
+      ("on = [\"failed\"]\ntask = \"a.b\"\nretry = { attempts = 2 }", "retried as its own table says"),
+      ("on = [\"failed\"]\ntask = \"a.b\"\nfailures = 2", "failures counts for the event \"failing\""),
+      ("on = [\"failing\"]\ntask = \"a.b\"\nfailures = 0", "0 is not in 1 to 1000"),
+      ("on = [\"failed\"]\ntask = \"a.b\"\nidentifiers = []", "identifiers is empty"),
+      ("on = [\"failed\"]\ntask = \"a.b\"\nname = \"a.b\"", "expected a name of 1 to 32"),
+      ("on = [\"failed\"]\ntask = \"a.b\"\n[[notify]]\nname = \"1\"\non = [\"failed\"]\ntask = \"a.b\"", "has the name \"1\" too"),
+      ("on = [\"continued\"]\nbus = \"unix:path=/a\"\nper_hour = 3", "per_hour is about the events \"failed\""),
+      (
+        "on = [\"failed\"]\ncommand = [\"/bin/true\"]\nretry = { initial = \"2m\", maximum = \"1m\" }",
+        "initial (2m) is longer than maximum (1m)"
+      ),
+      (
+        "on = [\"failed\"]\ncommand = [\"/bin/true\"]\n[command.\"org.taskhost.notify.1\"]\nrun = [\"a\"]",
+        "has a table of its own"
+      ),
       ("on = [\"continued\"]\ncomand = [\"/bin/true\"]", "did you mean \"command\"?"),
     ])
   func refused(_ table: String, _ sentence: String) throws {
@@ -47,6 +66,19 @@ import Testing
   func once(_ table: String, _ problems: Int) throws {
     let error = #expect(throws: ConfigurationError.self) { try read("[[notify]]\n\(table)\n") }
     #expect(error?.problems.count == problems, "\(String(describing: error))")
+  }
+
+  @Test("a task must be permitted; the host's own notifications always are")
+  func permitted() throws {
+    let own = try HostConfiguration.parse(
+      "permitted_identifiers = [\"a.b\"]\n[[notify]]\nname = \"x\"\non = [\"failed\"]\ncommand = [\"/bin/true\"]\n", file: "/etc/a.toml")
+    let (known, unknown) = (try TaskIdentifier("org.taskhost.notify.x"), try TaskIdentifier("org.taskhost.notify.y"))
+    #expect(own.permits(known) && !own.permits(unknown))
+    let error = #expect(throws: ConfigurationError.self) {
+      try HostConfiguration.parse(
+        "permitted_identifiers = [\"a.b\"]\n[[notify]]\non = [\"failed\"]\ntask = \"c.d\"\n", file: "/etc/a.toml")
+    }
+    #expect("\(String(describing: error))".contains("permitted_identifiers does not permit \"c.d\""))
   }
 
   @Test("there are at most 16")
