@@ -42,7 +42,7 @@ deps:
 	@command -v swift >/dev/null || { echo "make: swift is not on the PATH: install the Swift 6.3 toolchain from swift.org"; exit 1; }
 
 # What is run and measured. Without a product, SwiftPM would also build what only tests need.
-PRODUCTS := taskhost taskhost-worker TokenRefresh Cleanup Transfers Exec
+PRODUCTS := taskhost taskhost-worker taskhost-notify TokenRefresh Cleanup Transfers Exec
 build: deps
 	for product in $(PRODUCTS); do swift build -c release --product $$product; done
 
@@ -65,7 +65,7 @@ apple-code: deps
 # Everything the host loads must be writable by its owner alone, so the folders are made with that mode whatever the umask is.
 stage: build samples
 	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)-demo $(STAGE)
-	install -s -m 0755 $(BUILD)/taskhost $(BUILD)/taskhost-worker $(BUILD)/libExec.so $(STAGE)/
+	install -s -m 0755 $(BUILD)/taskhost $(BUILD)/taskhost-worker $(BUILD)/taskhost-notify $(BUILD)/libExec.so $(STAGE)/
 	install -s -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(BUILD)/libTransfers.so $(SAMPLE_SCRATCH)/hello-c.so \
 	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/swift/release/libHelloSwift.so \
 	  $(SAMPLE_SCRATCH)/swift/release/libNotesSync.so $(STATE)/plugins/

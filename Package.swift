@@ -32,6 +32,7 @@ let package = Package(
   products: [
     .executable(name: "taskhost", targets: ["taskhost"]),
     .executable(name: "taskhost-worker", targets: ["taskhost-worker"]),
+    .executable(name: "taskhost-notify", targets: ["taskhost-notify"]),
     .library(name: "CTaskHost", targets: ["CTaskHost"]),
     .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
     .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
@@ -78,6 +79,11 @@ let package = Package(
       swiftSettings: settings,
       // A worker links Swift statically: it starts in milliseconds, and a plugin can bring another version of Swift. A plugin sees none
       // of the worker's symbols except the C functions that interpose libc's.
+      linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]),
+
+    // Delivers one notification by HTTP or mail, and ends. It links Swift statically, as the worker does.
+    .executableTarget(
+      name: "taskhost-notify", dependencies: ["CTaskHostSystem", "HostThreads", "NoticeDelivery"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]),
 
     // Floor 3: the composition of the host, its control over HTTP, and the conformance test.
@@ -146,6 +152,8 @@ let package = Package(
     // Requests, runs and answers about them as JSON, for clients and plugins.
     .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel", "TransferOrders"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
+    // Notifications as webhooks, mails and pings.
+    .target(name: "NoticeDelivery", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText"], swiftSettings: settings),
     // The one grammar that selects requests and runs.
     .target(name: "TaskFilters", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(
@@ -238,6 +246,7 @@ let package = Package(
         "CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskStore", grdb, grdbSQLite,
       ],
       swiftSettings: settings),
+    .testTarget(name: "NoticeDeliveryTests", dependencies: ["NoticeDelivery"], swiftSettings: settings),
     .testTarget(name: "HTTPTransferTests", dependencies: ["HTTPTransfer"], swiftSettings: settings),
     .testTarget(name: "TaskFiltersTests", dependencies: ["StoreTestSupport", "TaskFilters", "TaskModel"], swiftSettings: settings),
     .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),

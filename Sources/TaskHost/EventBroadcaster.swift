@@ -15,6 +15,7 @@ final class EventBroadcaster: Sendable {
   let notices: NoticeCounts
   private let observer = Mutex<HostObserver?>(nil)
   private let notifier = Mutex<Notifier?>(nil)
+  private let pinger = Mutex<Pinger?>(nil)
   private let begunRuns: BegunRuns
   private let log: Logger
   private let scheduler: Scheduler
@@ -41,6 +42,12 @@ final class EventBroadcaster: Sendable {
   /// Begins to notify as the configuration says.
   func begin(_ new: Notifier) { notifier.withLock { $0 = new } }
 
+  /// Begins to tell monitors of runs.
+  func begin(_ new: Pinger) { pinger.withLock { $0 = new } }
+
+  /// What became of pings; nil if no monitor is told anything.
+  var pings: [String: Int]? { pinger.withLock { $0 }?.counts }
+
   /// Notifies nobody any more.
   func stopNotifying() {
     let last = notifier.withLock { notifier in
@@ -48,6 +55,11 @@ final class EventBroadcaster: Sendable {
       return notifier
     }
     last?.stop()
+    let pings = pinger.withLock { pinger in
+      defer { pinger = nil }
+      return pinger
+    }
+    pings?.stop()
   }
 
   /// Tells the observer that no more events follow.
@@ -104,11 +116,13 @@ final class EventBroadcaster: Sendable {
       lastRuns.note(record)
       endedRuns.note(record)
       notices.note(record)
+      pinger.withLock { $0 }?.note(record)
       notifier.withLock { $0 }?.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
       let now = SystemClock().wallTime
       trouble.withLock { $0 = (error, now) }
+      notifier.withLock { $0 }?.note(error, at: now)
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
     case .health(let identifier, let health):
       log(health, of: identifier)
@@ -119,13 +133,17 @@ final class EventBroadcaster: Sendable {
         metadata: ["identifier": "\(identifier)"])
     case .objective(let state):
       for problem in state.problems { log.warning("\(problem.sentence)", metadata: ["identifier": "\(state.identifier)"]) }
-    case .incident(let incident): notifier.withLock { $0 }?.note(incident)
+    case .began(let run): pinger.withLock { $0 }?.note(began: run)
+    case .incident(let incident):
+      notifier.withLock { $0 }?.note(incident)
+      pinger.withLock { $0 }?.note(incident)
     case .told(let rule, let step):
       notices.note(step, of: rule)
       if case .refused(let reason) = step { log.error("[[notify]] \(rule): a notification was refused, so nobody is told: \(reason)") }
     case .pauseEnded(let pause): log.notice("the pause \(pause.id) of \(pause.subject) has ended: its time is over")
     case .storeRecovered:
       trouble.withLock { $0 = nil }
+      notifier.withLock { $0 }?.note(nil, at: SystemClock().wallTime)
       log.notice("the store works again")
     }
   }

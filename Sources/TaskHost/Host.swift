@@ -119,6 +119,7 @@ public final class Host: Sendable {
     }
     try Self.check(schedules, rejection)
     if let notifier = try Notifier(configuration, contracts: contracts, log: log) { events.begin(notifier) }
+    if let pinger = try Pinger(configuration, log: log) { events.begin(pinger) }
     launcher = try parts.launcher(for: registry.registered, payloads: payloads)
     let scheduler = parts.scheduler
     self.scheduler = scheduler

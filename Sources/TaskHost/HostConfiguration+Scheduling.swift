@@ -26,6 +26,13 @@ extension HostConfiguration {
     }
     policy.fill(from: profile)
     policy.notices = NoticePolicy(host: hostName, rules: noticeRules)
+    if !pings.isEmpty {
+      policy.announced = Set(pings.keys)
+      let identifiers = pings.keys.compactMap { try? IdentifierPattern($0.rawValue) }
+      var rule = NoticeRule("ping", target: nil, kinds: [.failed], identifiers: identifiers)
+      rule.isSilent = true
+      policy.notices.rules.append(rule)
+    }
     // No profile holds back what tells that something is wrong.
     for index in notify.indices where notify[index].task == nil {
       guard let target = noticeTarget(index) else { continue }
@@ -39,12 +46,17 @@ extension HostConfiguration {
   }
 
   /// The machine's name; empty if it has none that can be read.
-  private var hostName: String {
+  var hostName: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 257) { buffer in
       guard let start = buffer.baseAddress, gethostname(start, 256) == 0 else { return "" }
       buffer[256] = 0
       return String(cString: start).escapingControlCharacters
     }
+  }
+
+  /// Where monitors are told of the runs of identifiers.
+  var pings: [TaskIdentifier: String] {
+    identifiedPlugins.reduce(into: [:]) { pings, plugin in pings[plugin.0] = plugin.1.ping }
   }
 
   private var identifiedPlugins: [(TaskIdentifier, PluginConfiguration)] {

@@ -26,7 +26,8 @@ import Testing
       switch notice {
       case .storeFailed(let error): told.append(error.description)
       case .storeRecovered: told.append("recovered")
-      case .event, .ended, .health, .paced, .pauseEnded, .objective, .incident, .told, .conditionsAwaited, .filesAwaited, .wakeAwaited:
+      case .event, .began, .ended, .health, .paced, .pauseEnded, .objective, .incident, .told, .conditionsAwaited,
+        .filesAwaited, .wakeAwaited:
         break
       }
       if told.last == "recovered" { break }

@@ -116,6 +116,10 @@ struct MetricsText {
     for (key, count) in counts {
       writer.sample("taskhost_notifications_total", ["rule": key.rule, "outcome": key.outcome.rawValue], count)
     }
+    writer.metric("taskhost_pings_total", .counter, "Pings of monitors of schedules, by what became of them.")
+    for (outcome, count) in metrics.pings.sorted(by: { $0.key < $1.key }) {
+      writer.sample("taskhost_pings_total", ["outcome": outcome], count)
+    }
   }
 
   private mutating func counters() {

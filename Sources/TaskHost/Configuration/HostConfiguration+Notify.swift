@@ -41,13 +41,18 @@ extension HostConfiguration {
       }
       var command = CommandConfiguration()
       command.isNotice = true
-      command.run = rule.command
+      (command.run, command.environment) = rule.delivery(by: Self.notifyProgram)
+      // What sysexits.h calls temporary.
+      if rule.mail != nil { command.exitCodes = ["69": .retry, "71": .retry, "73": .retry, "74": .retry] }
       command.plugin.budget = .seconds(60)
       command.plugin.grace = .seconds(2)
       commands[identifier] = command
       plugins[identifier] = command.plugin(of: identifier, socket: control.socket, isSandboxed: false)
     }
   }
+
+  /// The program that delivers by HTTP and mail, which is installed beside the worker. One that is missing fails each delivery, for now.
+  static let notifyProgram = WorkerSpecs.companion("taskhost-notify")
 
   /// Reports tables that tell nobody, and of nothing.
   func reportContradictionsOfNotify(to reader: TOMLReader) {
@@ -83,8 +88,19 @@ extension HostConfiguration {
         let texts = (DurationText.format(rule.retry.initial), DurationText.format(rule.retry.maximum))
         reader.report(path.appending("retry"), "initial (\(texts.0)) is longer than maximum (\(texts.1))")
       }
-      if rule.on.contains(.continued), rule.targets.first == "task" {
-        reader.report(path, "progress of \"continued\" runs goes to a command or a bus, not to a \(rule.targets[0]): remove it from \"on\"")
+      if rule.on.contains(.continued), let target = rule.targets.first, target != "command", target != "bus" {
+        reader.report(path, "progress of \"continued\" runs goes to a command or a bus, not to a \(target): remove it from \"on\"")
+      }
+      if rule.on.contains(.store), rule.task != nil {
+        reader.report(path, "a task cannot tell of trouble with the store, because requests need the store: remove \"store\" from \"on\"")
+      }
+      for (key, target) in NotifyRule.targetOptions where has(key) && !has(target) {
+        reader.report(path.appending(key), "\(key) belongs to \"\(target)\", which this table does not have")
+      }
+      if let url = rule.url, url.hasPrefix("http:"), !rule.allowsHTTP, !WebURL.isLocal(url) {
+        reader.report(
+          path.appending("url"),
+          "it is sent without TLS, so everybody on the way can read and change it: use https, or set allow_http = true")
       }
     }
   }
@@ -95,11 +111,11 @@ extension HostConfiguration {
     // What is wrong with a key has been reported already.
     func isSound(_ key: String) -> Bool { reader.isSound(path.appending(key)) }
     let targets = rule.targets
-    guard ["command", "bus", "task"].allSatisfy(isSound) else { return }
+    guard NotifyRule.targetKeys.allSatisfy(isSound) else { return }
     guard targets.count == 1 else {
       let message =
         targets.isEmpty
-        ? "it tells nobody: add a \"command\", a \"bus\" or a \"task\""
+        ? "it tells nobody: add a \"command\", a \"url\", a \"mail\", a \"task\" or a \"bus\""
         : "it has both a \(targets[0]) and a \(targets[1]): make two tables of it"
       return reader.report(path, message)
     }

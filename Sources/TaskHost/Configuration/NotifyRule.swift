@@ -16,6 +16,8 @@ public struct NotifyRule: Sendable, Equatable {
     case recovered
     /// No run has succeeded within `expect_within`.
     case overdue
+    /// The store cannot be written, or can be again.
+    case store
 
     /// The incident that it is told of from the store; nil for what is told from memory.
     var incident: Incident.Kind? { Incident.Kind(rawValue: rawValue) }
@@ -51,6 +53,37 @@ public struct NotifyRule: Sendable, Equatable {
   /// `task`: the identifier whose requests tell.
   public var task: String?
 
+  /// `url`: where notifications are sent by POST.
+  public var url: String?
+
+  /// `format` of what is sent to ``url``.
+  public var format = Format.json
+
+  /// `secret_file`: the file with the secret that signs what is sent to ``url``; nil sends it without a signature.
+  public var secretFile: String?
+
+  /// `allow_http`: whether ``url`` may lead to another machine without TLS.
+  public var allowsHTTP = false
+
+  /// What is sent to a URL.
+  public enum Format: String, Sendable, CaseIterable {
+    /// The notification as JSON.
+    case json
+    /// `{"text": …}`, as Slack and Mattermost take it.
+    case slack
+    /// Text for people, as ntfy takes it.
+    case text
+  }
+
+  /// `mail`: the address that gets mails.
+  public var mail: String?
+
+  /// `mail_from`: the sender's address; nil leaves it to ``sendmail``.
+  public var mailFrom: String?
+
+  /// `sendmail`: the program that takes mails.
+  public var sendmail = "/usr/sbin/sendmail"
+
   /// The most tables: each has a thread of its own.
   static let mostRules = 16
 
@@ -61,12 +94,38 @@ public struct NotifyRule: Sendable, Equatable {
       TOMLField("group_within", \.groupWithin, .duration(.zero ... .days(1))), TOMLField("per_hour", \.perHour, .integer(1...1000)),
       TOMLField("retry", \.retry, table: RetryPolicy.fields), TOMLField("command", \.command, .words),
       TOMLField("bus", optional: \.bus, .busPath), TOMLField("task", optional: \.task, .identifier),
+      TOMLField("url", optional: \.url, .webURL), TOMLField("format", \.format, .choice()),
+      TOMLField("secret_file", optional: \.secretFile, .path), TOMLField("allow_http", \.allowsHTTP, .bool),
+      TOMLField("mail", optional: \.mail, .mailAddress), TOMLField("mail_from", optional: \.mailFrom, .mailAddress),
+      TOMLField("sendmail", \.sendmail, .path),
     ]
   }
 
   /// The ways to tell that the table has.
   var targets: [String] {
-    [("command", !command.isEmpty), ("bus", bus != nil), ("task", task != nil)].filter(\.1).map(\.0)
+    [("command", !command.isEmpty), ("url", url != nil), ("mail", mail != nil), ("task", task != nil), ("bus", bus != nil)]
+      .filter(\.1).map(\.0)
+  }
+
+  /// The keys that are a way to tell.
+  static let targetKeys = ["command", "url", "mail", "task", "bus"]
+
+  /// The keys that belong to one way to tell.
+  static let targetOptions = [
+    ("format", "url"), ("secret_file", "url"), ("allow_http", "url"), ("mail_from", "mail"), ("sendmail", "mail"),
+  ]
+
+  /// The program that delivers, its arguments, and the variables with which it finds the receiver.
+  func delivery(by program: String) -> (run: [String], environment: [String]) {
+    if let url {
+      let more = secretFile.map { ["TASKHOST_NOTIFY_SECRET_FILE=\($0)"] } ?? []
+      return ([program, "webhook"], ["TASKHOST_NOTIFY_URL=\(url)", "TASKHOST_NOTIFY_FORMAT=\(format.rawValue)"] + more)
+    }
+    if let mail {
+      let more = mailFrom.map { ["TASKHOST_NOTIFY_MAIL_FROM=\($0)"] } ?? []
+      return ([program, "mail"], ["TASKHOST_NOTIFY_MAIL=\(mail)", "TASKHOST_NOTIFY_SENDMAIL=\(sendmail)"] + more)
+    }
+    return (command, [])
   }
 
   /// Whether incidents become requests, which a restart does not lose. A desktop is told from memory: it forgets too.

@@ -20,6 +20,7 @@ extension PluginConfiguration {
       TOMLField("limits", \.limits, table: Limits.fields),
       TOMLField("entitlements", \.entitlements, table: Entitlements.fields),
       TOMLField("settings", \.settings, .json),
+      TOMLField("ping", optional: \.ping, .webURL),
     ] + schedulingFields
   }
 

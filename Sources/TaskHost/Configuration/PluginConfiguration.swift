@@ -38,6 +38,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `wake` of the ``schedule``'s request: whether it wakes the machine.
   public var wakes = false
 
+  /// `ping`: where a monitor of schedules is told how runs go; nil for nowhere.
+  public var ping: String?
+
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []
 

@@ -127,6 +127,14 @@ struct WorkerSpecs: Sendable {
       .configuration, "libExec.so, which runs commands, is not at \(places[0]): install it beside taskhost-worker")
   }
 
+  /// A program that is installed beside the worker: where it is, or where it should be.
+  static func companion(_ name: String) -> String {
+    let programs = [getenv("TASKHOST_WORKER").map { String(cString: $0) }, ownProgram(), "/usr/bin/taskhost"].compactMap { $0 }
+    let folders = programs.map { path in path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+    let places = (folders + folders.map { $0 + "/../libexec/taskhost" }).map { "\($0)/\(name)" }
+    return places.first { access($0, X_OK) == 0 } ?? places[0]
+  }
+
   private static func ownProgram() -> String? {
     realpath("/proc/self/exe", nil).map { path in
       defer { free(path) }

@@ -3,9 +3,10 @@ import StrictText
 import TaskModel
 
 /// What a person or a program is told.
-struct Notice: Sendable, Equatable {
+struct Notice: Sendable {
   let event: NotifyRule.Event
-  let identifier: TaskIdentifier
+  /// Nil if it is about the host as a whole.
+  let identifier: TaskIdentifier?
   /// The handler's name for people; nil if it has none.
   var name: String?
   var run: RunID?
@@ -20,21 +21,29 @@ struct Notice: Sendable, Equatable {
   /// What happened, as a clause that follows the title, if it is more than the message.
   var clause: String?
 
+  /// The name of the host and of the table that tells it; nil for what needs neither.
+  var sender: (host: String, rule: String)?
+  /// The same for all attempts; nil if there is one.
+  var id: String?
+
   /// What a later notice replaces an earlier one of.
-  var subject: String { run?.description ?? (key.map { "\(identifier)/\($0)" } ?? identifier.rawValue) }
+  var subject: String { run?.description ?? (key.map { "\(title)/\($0)" } ?? identifier?.rawValue ?? event.rawValue) }
 
   /// Whether no other notice of the subject follows.
   var isFinal: Bool { event != .continued || outcome != nil }
 
+  /// The shortest time between two notices of the subject.
+  var interval: Duration { event == .store ? .seconds(30) : .seconds(1) }
+
   /// A short line: the handler's name, or its identifier.
-  var title: String { name ?? identifier.rawValue }
+  var title: String { name ?? identifier?.rawValue ?? "the \(event.rawValue)" }
 
   /// A line for people. Control characters are escaped.
   var text: String {
     if let clause { return clause }
     let what: String
     switch event {
-    case .failed, .failing, .recovered, .overdue, .quarantined: what = event.rawValue
+    case .failed, .failing, .recovered, .overdue, .quarantined, .store: what = event.rawValue
     case .continued: what = outcome?.rawValue ?? progress.map(Self.amount) ?? "running"
     }
     let said = outcome == nil && event == .continued ? progress?.message : message
@@ -57,9 +66,10 @@ struct Notice: Sendable, Equatable {
   /// The variables of a command, without those that say nothing.
   var environment: [String] {
     let values: [(String, String?)] = [
-      ("EVENT", event.rawValue), ("IDENTIFIER", identifier.rawValue), ("TITLE", title), ("TEXT", text), ("RUN", run?.description),
+      ("EVENT", event.rawValue), ("IDENTIFIER", identifier?.rawValue), ("TITLE", title), ("TEXT", text), ("RUN", run?.description),
       ("REQUEST", request?.description), ("COMPLETED", progress.map { "\($0.completed)" }), ("TOTAL", progress.map { "\($0.total)" }),
-      ("PERCENT", percent.map { "\($0)" }), ("OUTCOME", outcome?.rawValue),
+      ("PERCENT", percent.map { "\($0)" }), ("OUTCOME", outcome?.rawValue), ("HOST", sender?.host), ("RULE", sender?.rule),
+      ("REQUEST_ID", id),
     ]
     // A NUL would end the text; nothing here has one but a plugin's own words.
     return values.compactMap { name, value in value.map { "TASKHOST_\(name)=" + $0.filter { $0 != "\0" } } }
@@ -68,8 +78,11 @@ struct Notice: Sendable, Equatable {
   /// A JSON object on one line.
   var json: [UInt8] {
     JSONWriter.object { writer in
+      writer.member("rule", sender?.rule)
+      writer.member("host", sender?.host)
+      if sender != nil { writer.member("count", 1) }
       writer.member("event", event.rawValue)
-      writer.member("identifier", identifier.rawValue)
+      writer.member("identifier", identifier?.rawValue)
       writer.member("key", key)
       writer.member("title", title)
       writer.member("text", text)
@@ -81,4 +94,8 @@ struct Notice: Sendable, Equatable {
       writer.member("message", message)
     } + [0x0A]
   }
+}
+
+extension Notice: Equatable {
+  static func == (left: Notice, right: Notice) -> Bool { left.json == right.json && left.id == right.id && left.name == right.name }
 }

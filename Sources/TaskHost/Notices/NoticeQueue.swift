@@ -57,7 +57,9 @@ final class NoticeQueue: @unchecked Sendable {  // reason: everything that chang
       do { try deliver(notice, stopper) } catch { trouble = "\(error)" }
       if dropped > 0 { log.warning("\(name): \(dropped) notifications were dropped: they came faster than they could be told") }
       // The same trouble is logged once until it is over.
-      if let trouble, trouble != lastTrouble { log.warning("\(name): a notification of \(notice.identifier) was not told: \(trouble)") }
+      if let trouble, trouble != lastTrouble {
+        log.warning("\(name): a notification of \(notice.identifier?.rawValue ?? notice.title) was not told: \(trouble)")
+      }
       lastTrouble = trouble
     }
     monitor.locked {

@@ -1,3 +1,4 @@
+import Glibc
 import HostConditions
 import HostThreads
 import Logging
@@ -9,12 +10,17 @@ final class Notifier: Sendable {
   /// Someone who is told.
   private struct Receiver {
     let tellsContinued: Bool
+    let tellsStore: Bool
+    /// The table's name.
+    let name: String
     /// The incidents that it is told of from memory; nil for none.
     let incidents: NoticeRule?
     let queue: NoticeQueue
   }
 
   private let receivers: [Receiver]
+  /// The machine's name.
+  private let host: String
   /// The handlers of the kind `continued`.
   private let continued: Set<TaskIdentifier>
   private let names: [TaskIdentifier: String]
@@ -23,23 +29,39 @@ final class Notifier: Sendable {
   init?(_ configuration: HostConfiguration, contracts: [HandlerContract], log: Logger) throws(HostFailure) {
     let rules = configuration.noticeRules
     var receivers: [Receiver] = []
-    for (index, table) in configuration.notify.enumerated() where table.bus != nil || table.on.contains(.continued) {
+    for (index, table) in configuration.notify.enumerated() where table.isTold {
       let name = configuration.noticeName(index)
       receivers.append(
         Receiver(
-          tellsContinued: table.on.contains(.continued), incidents: rules.first { $0.name == name && $0.target == nil },
+          tellsContinued: table.on.contains(.continued), tellsStore: table.on.contains(.store), name: name,
+          incidents: rules.first { $0.name == name && $0.target == nil },
           queue: try NoticeQueue("notify[\(index)]", log: log, deliver: Self.delivery(of: table))))
     }
     guard !receivers.isEmpty else { return nil }
     self.receivers = receivers
+    host = configuration.hostName
     continued = Set(contracts.filter { $0.kind == .continued }.map(\.identifier))
     names = Dictionary(contracts.compactMap { contract in contract.displayName.map { (contract.identifier, $0) } }) { first, _ in first }
   }
 
   private static func delivery(of rule: NotifyRule) -> NoticeQueue.Deliver {
     guard let socket = rule.bus else {
-      let command = NoticeCommand(words: rule.command)
-      return { try command.run($0, stopper: $1) }
+      let (words, environment) = rule.delivery(by: HostConfiguration.notifyProgram)
+      // What delivers has time limits of its own.
+      let patience = rule.command.isEmpty ? 40_000 : NoticeCommand.usualPatience
+      let command = NoticeCommand(patience: patience, words: words, environment: environment)
+      return { notice, stopper in
+        var pause: Int32 = 5
+        while true {
+          do { return try command.run(notice.json, environment: notice.environment, stopper: stopper) } catch {
+            // Nobody else tells of the store: its notices are tried for some minutes.
+            guard notice.event == .store, pause < 300 else { throw error }
+            var entry = pollfd(fd: stopper, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, pause * 1000) > 0 { throw error }
+            pause *= 2
+          }
+        }
+      }
     }
     let shown = Guarded<[String: UInt32]>([:])
     return { notice, _ in
@@ -70,6 +92,17 @@ final class Notifier: Sendable {
     for receiver in receivers where receiver.tellsContinued { receiver.queue.add(notice) }
   }
 
+  /// The store fails, or works again (nil).
+  func note(_ failure: StoreError?, at time: WallTime) {
+    for receiver in receivers where receiver.tellsStore {
+      var notice = Notice(event: .store, identifier: nil)
+      notice.sender = (host, receiver.name)
+      notice.id = "store-\(time.unixMilliseconds)"
+      notice.clause = failure.map { "cannot be written, so no runs start: \("\($0)".escapingControlCharacters)" } ?? "works again"
+      receiver.queue.add(notice)
+    }
+  }
+
   /// Something has happened.
   func note(_ incident: Incident) {
     guard let event = NotifyRule.Event(rawValue: incident.kind.rawValue) else { return }
@@ -83,4 +116,9 @@ final class Notifier: Sendable {
 
   /// Ends the threads; what waits is not told.
   func stop() { for receiver in receivers { receiver.queue.stop() } }
+}
+
+extension NotifyRule {
+  /// Whether something is told from memory.
+  fileprivate var isTold: Bool { bus != nil || on.contains(.continued) || on.contains(.store) }
 }

@@ -1,9 +1,8 @@
 import TaskModel
 
-/// The notices of one `[[notify]]` that wait to be told: of each subject the newest, and each subject at most once a second. Bounded.
+/// The notices of one `[[notify]]` that wait to be told: of each subject the newest, and each subject at most once in its
+/// ``Notice/interval``. Bounded.
 struct PendingNotices {
-  /// The shortest time between two notices of one subject.
-  static let interval = Duration.seconds(1)
   /// The most subjects that wait; beyond that, progress gives way first.
   static let most = 256
 
@@ -36,12 +35,12 @@ struct PendingNotices {
   }
 
   mutating func next(at now: MonotonicTime) -> Next {
-    func moment(_ notice: Notice) -> MonotonicTime { told[notice.subject].map { $0 + Self.interval } ?? now }
+    func moment(_ notice: Notice) -> MonotonicTime { told[notice.subject].map { $0 + notice.interval } ?? now }
     if let index = waiting.firstIndex(where: { moment($0) <= now }) {
       let notice = waiting.remove(at: index)
       // What was dropped leaves its subject here: such subjects are forgotten together.
       if told.count > 4 * Self.most { told = [:] }
-      told[notice.subject] = notice.isFinal ? nil : now
+      told[notice.subject] = notice.isFinal && notice.event != .store ? nil : now
       return .tell(notice)
     }
     return waiting.map(moment).min().map { .wait(until: $0) } ?? .nothing

@@ -18,11 +18,14 @@ public struct HostMetrics: Sendable, Hashable {
   /// What became of notifications, and of the attempts to deliver them.
   public var notifications: [NoticeCount: Int]
 
+  /// Pings of monitors by what became of them: `delivered`, `failed`, `dropped`; empty if no monitor is told anything.
+  public var pings: [String: Int]
+
   /// Creates metrics.
   public init(
     status: HostStatus, tasks: [TaskIdentifier: TaskMetrics] = [:], startLateness: DurationHistogram = DurationHistogram(),
     commits: UInt64 = 0, logBytes: Int64 = 0, workerStarts: UInt64 = 0, processorTime: Duration = .zero,
-    notifications: [NoticeCount: Int] = [:]
+    notifications: [NoticeCount: Int] = [:], pings: [String: Int] = [:]
   ) {
     self.status = status
     self.tasks = tasks
@@ -32,5 +35,6 @@ public struct HostMetrics: Sendable, Hashable {
     self.workerStarts = workerStarts
     self.processorTime = processorTime
     self.notifications = notifications
+    self.pings = pings
   }
 }

@@ -13,6 +13,8 @@ public struct NoticeRule: Sendable, Hashable {
   public var failures: Int
   /// How long after the begin of a notification the next one begins at the earliest. What happens in between is told together.
   public var window: Duration
+  /// Whether observers hear of it and people do not, so that no recovery follows from it.
+  public var isSilent = false
   /// How many notifications begin in an hour, from 1. What happens beyond that is told together later.
   public var perHour: Int
 

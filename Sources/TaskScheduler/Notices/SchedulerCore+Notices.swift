@@ -76,7 +76,7 @@ extension SchedulerCore {
     var found: [Incident] = []
     func add(_ incident: Incident, _ book: inout NoticeBook, key: String?) {
       found.append(incident)
-      guard incident.kind.recovers, book.slots.contains(where: { $0.rule.covers(incident) }) else { return }
+      guard incident.kind.recovers, book.slots.contains(where: { !$0.rule.isSilent && $0.rule.covers(incident) }) else { return }
       book.note(incident.kind, of: NoticeBook.Subject(identifier: incident.identifier, key: key))
     }
     turn.overdueTaken += overdueFound

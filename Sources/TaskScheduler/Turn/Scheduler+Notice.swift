@@ -9,6 +9,8 @@ extension Scheduler {
     case storeFailed(StoreError)
     /// The store can be written again.
     case storeRecovered
+    /// A run was handed to its launcher, of an identifier that ``SchedulingPolicy/announced`` names.
+    case began(RunReference)
     /// A run ended.
     case ended(RunRecord)
     /// A plugin's health has changed.

@@ -174,10 +174,21 @@ final class SchedulerThread {
   /// the plugin.
   private func begin(_ orders: [RunOrder]) {
     let struck = Set(scheduler.failuresToCome.compactMap { core.live[$0]?.identifier ?? core.claims[$0]?.entry.identifier })
-    guard !struck.isEmpty else { return launcher.start(orders) }
+    guard !struck.isEmpty else {
+      launcher.start(orders)
+      return announce(orders)
+    }
     let sound = orders.filter { !struck.contains($0.contract.identifier) }
     if !sound.isEmpty { launcher.start(sound) }
+    announce(sound)
     for order in orders where struck.contains(order.contract.identifier) { scheduler.send(.input(.withdrawn(order.run))) }
+  }
+
+  private func announce(_ orders: [RunOrder]) {
+    guard !core.policy.announced.isEmpty else { return }
+    for order in orders where core.policy.announced.contains(order.contract.identifier) {
+      observe(.began(RunReference(run: order.run, request: order.request, identifier: order.contract.identifier)))
+    }
   }
 
   // MARK: Conditions

@@ -46,6 +46,8 @@ public struct SchedulingPolicy: Sendable {
 
   /// Whom to tell of incidents.
   public var notices = NoticePolicy()
+  /// The identifiers of whose runs observers are told when they are handed out.
+  public var announced: Set<TaskIdentifier> = []
   /// When a machine that rests is left alone; nil if it is not.
   public var idleStages: IdleStages?
   /// Where limits come from that the configuration does not mention.

@@ -19,7 +19,7 @@ extension ConfigurationKeyTests {
     "limits.descriptors": "limits = { descriptors = 99 }", "entitlements.read": "entitlements = { read = [\"/srv\"] }",
     "entitlements.write": "entitlements = { write = [\"/srv\"] }", "entitlements.network": "entitlements = { network = \"connect\" }",
     "expect_within": "expect_within = \"26h\"", "start_within": "start_within = \"5m\"",
-    "entitlements.exec": "entitlements = { exec = true }",
+    "entitlements.exec": "entitlements = { exec = true }", "ping": "ping = \"https://hc-ping.com/x\"",
   ]
 
   /// Keys of `[command."ID"]`: its own, which a process takes, and those of a plugin.

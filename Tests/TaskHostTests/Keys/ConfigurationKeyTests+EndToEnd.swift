@@ -40,6 +40,9 @@ extension ConfigurationKeyTests {
     "plugin.*.may_transfer": .endToEnd("PluginTransferTests", "a plugin reaches nothing through transfers that it could not reach itself"),
     "plugin.*.may_wake": .endToEnd("WholeRequestTests", "a plugin wakes the machine only where its configuration says so"),
     "plugin.*.may_notify": .endToEnd("PluginEventTests", "a plugin raises others' events only where its configuration says so"),
+    "plugin.*.ping": .endToEnd(
+      "PingTests",
+      "the begin, the success and the failure for good of a run are told, with its id; an attempt that is retried is no failure"),
     "plugin.*.settings": .endToEnd("FaultyLaunchTests", "a plugin gets its settings while it launches"),
     "plugin.*.limits.memory": .endToEnd("FaultResourceTests", "60: memory ends at the limit, and the run can still say so"),
     "plugin.*.limits.processes": .endToEnd("FaultResourceTests", "60 61: threads end at the limit of the worker"),

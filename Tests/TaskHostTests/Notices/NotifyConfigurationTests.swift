@@ -32,6 +32,22 @@ import Testing
       ("on = [\"continued\"]\ncommand = [\"/bin/true\"]\nbus = \"unix:path=/a\"", "both a command and a bus"),
       ("on = [\"continued\"]\nbus = \"tcp:host=a\"", "is no address of a bus"),
       ("on = [\"failed\"]\ncommand = [\"/bin/true\"]\ntask = \"a.b\"", "both a command and a task"),
+      ("on = [\"failed\"]\nurl = \"https://a.b/\"\nmail = \"a@b\"", "both a url and a mail"),
+      ("on = [\"failed\"]\nurl = \"ftp://a.b/\"", "does not begin with https://"),
+      ("on = [\"failed\"]\nurl = \"https:///x\"", "it names no host"),
+      ("on = [\"failed\"]\nurl = \"https://u:p@a.b/\"", "a user or password"),
+      ("on = [\"failed\"]\nurl = \"https://a.b/ c\"", "a character that no address has"),
+      ("on = [\"failed\"]\nurl = \"https://a.b/\\r\\nX: 1\"", "a character that no address has"),
+      ("on = [\"failed\"]\nurl = \"http://a.b/\"", "sent without TLS"),
+      ("on = [\"failed\"]\nurl = \"http://127.0.0.1.a.b/\"", "sent without TLS"),
+      ("on = [\"failed\"]\nurl = \"https://a.b/\"\nformat = \"xml\"", "unknown value \"xml\""),
+      ("on = [\"continued\"]\nurl = \"https://a.b/\"", "goes to a command or a bus"),
+      ("on = [\"failed\"]\ncommand = [\"/bin/true\"]\nsecret_file = \"a\"", "secret_file belongs to \"url\""),
+      ("on = [\"failed\"]\nurl = \"https://a.b/\"\nsendmail = \"/a\"", "sendmail belongs to \"mail\""),
+      ("on = [\"store\"]\ntask = \"a.b\"", "a task cannot tell of trouble with the store"),
+      ("on = [\"failed\"]\nmail = \"ops\"", "is no mail address"),
+      ("on = [\"failed\"]\nmail = \"a@b\\nBcc: c@d\"", "is no mail address"),
+      ("on = [\"failed\"]\nmail = \"a@b, c@d\"", "is no mail address"),
       ("on = [\"failed\"]\ntask = \"a b\"", "identifier \"a b\" has a character other than"),
       ("on = [\"continued\"]\ntask = \"a.b\"", "goes to a command or a bus"),
       ("on = [\"failed\"]\ntask = \"a.b\"\nretry = { attempts = 2 }", "retried as its own table says"),
@@ -79,6 +95,14 @@ import Testing
         "permitted_identifiers = [\"a.b\"]\n[[notify]]\non = [\"failed\"]\ntask = \"c.d\"\n", file: "/etc/a.toml")
     }
     #expect("\(String(describing: error))".contains("permitted_identifiers does not permit \"c.d\""))
+  }
+
+  @Test("a URL without TLS is fine on this machine, and elsewhere if the table says so")
+  func plain() throws {
+    for url in ["http://127.0.0.1:8080/x", "http://[::1]/", "http://LOCALHOST"] {
+      #expect(try read("[[notify]]\non = [\"failed\"]\nurl = \"\(url)\"\n")[0].url == url)
+    }
+    #expect(try read("[[notify]]\non = [\"failed\"]\nurl = \"http://a.b\"\nallow_http = true\n")[0].allowsHTTP)
   }
 
   @Test("there are at most 16")

@@ -1,0 +1,73 @@
+import CTaskHostSystem
+import Glibc
+import HostThreads
+import NoticeDelivery
+
+/// Delivers one notification or ping, which is on standard input, and ends: the host starts it as the command of a `[[notify]]`. What it needs
+/// to know is in its environment, where other users do not see it: addresses may be secrets.
+@main enum Main {
+  static func main() {
+    let end: DeliveryEnd =
+      switch CommandLine.arguments.dropFirst().first {
+      case "webhook": webhook()
+      case "mail": mail()
+      case "ping": ping()
+      default: .refused("taskhost-notify delivers what [[notify]] says, and is started by the host alone")
+      }
+    if let sentence = end.sentence { _ = (sentence + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) } }
+    exit(end.exitCode)
+  }
+
+  private static func variable(_ name: String) -> String? { getenv("TASKHOST_" + name).map { String(cString: $0) } }
+
+  /// The most bytes of a payload.
+  private static let mostBytes = 1 << 20
+
+  private static func input() -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count < mostBytes {
+      let count = read(STDIN_FILENO, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      bytes += buffer.prefix(count)
+    }
+    return bytes
+  }
+
+  private static func webhook() -> DeliveryEnd {
+    guard let url = variable("NOTIFY_URL"), let id = variable("REQUEST_ID") else { return .refused("there is no URL or no request") }
+    var webhook = Webhook(url: url, id: id)
+    if let format = variable("NOTIFY_FORMAT").flatMap(Webhook.Format.init(rawValue:)) { webhook.format = format }
+    if let path = variable("NOTIFY_SECRET_FILE") {
+      do throws(SecretProblem) { webhook.signature = try WebhookSignature(file: path) } catch { return .later(error.description) }
+    }
+    return webhook.send(input(), time: Int64(time(nil)))
+  }
+
+  private static func ping() -> DeliveryEnd {
+    guard let url = variable("NOTIFY_URL"), let signal = variable("NOTIFY_SIGNAL").flatMap(Ping.Signal.init(rawValue:)) else {
+      return .refused("there is no URL or no signal")
+    }
+    return Ping.send(signal, to: url, run: variable("RUN"), message: input())
+  }
+
+  /// Becomes sendmail, whose exit code the host then sees: 75 asks for another attempt.
+  private static func mail() -> DeliveryEnd {
+    guard let recipient = variable("NOTIFY_MAIL"), let id = variable("REQUEST_ID"), let program = variable("NOTIFY_SENDMAIL") else {
+      return .refused("there is no recipient or no request")
+    }
+    guard let notice = NoticeText(input()) else { return .refused("the payload is no notification") }
+    guard let mail = MailMessage(to: recipient, from: variable("NOTIFY_MAIL_FROM"), id: id) else { return .refused("an address is none") }
+    let message = mail.bytes(notice)
+    let descriptor = taskhost_system_memfd("mail")
+    guard descriptor >= 0, write(descriptor, message, message.count) == message.count, lseek(descriptor, 0, SEEK_SET) == 0,
+      dup2(descriptor, STDIN_FILENO) == STDIN_FILENO
+    else { return .later("a mail cannot be passed on: \(ErrorNumber.last)") }
+    let arguments: [String] = [program, "-t", "-i"]
+    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { word in strdup(word) }
+    words.append(nil)
+    execv(program, &words)
+    return .later("cannot start \(program): \(ErrorNumber.last): install a mail system, or name its program in sendmail")
+  }
+}

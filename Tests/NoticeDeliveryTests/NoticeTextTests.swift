@@ -1,0 +1,16 @@
+import Testing
+
+@testable import NoticeDelivery
+
+@Suite("The text of notifications") struct NoticeTextTests {
+  @Test("what is no notification has none")
+  func none() {
+    for text in ["", "[]", "{}", "{\"title\":1,\"text\":\"x\"}", "x"] { #expect(NoticeText(Array(text.utf8)) == nil) }
+  }
+
+  @Test("control characters are gone")
+  func printable() {
+    let notice = NoticeText(Array("{\"title\":\"a\\u001b[2J\",\"text\":\"b\\rc\\nd\",\"count\":2}".utf8))
+    #expect(notice?.body == "a [2J\nb c\nd")
+  }
+}
