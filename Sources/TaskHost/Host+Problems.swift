@@ -12,6 +12,7 @@ extension Host {
     launchedFiles.lookAtStore()
     launchedFiles.lookAtLock()
     var problems = board.all + surroundings.overrides.all.map(\.problem)
+    problems += await pauses().map { $0.problem(at: now) }
     problems += handlers.compactMap { $1.problem(of: $0.rawValue, now: now) }
     problems += handlers.compactMap { identifier, handler in handler.shortage.map { Self.problem(identifier, $0) } }
     problems += activity.compactMap(\.schedule.problem)
@@ -120,13 +121,19 @@ extension StoreError {
   }
 }
 
+extension Pause {
+  fileprivate func problem(at now: WallTime) -> Problem {
+    Problem(.paused, "\(sentence(at: now)): what it holds does not begin", remedy: remedy, since: since, needsAction: false)
+  }
+}
+
 extension ScheduleRecord {
   fileprivate var problem: Problem? {
     guard isFailing else { return nil }
     let last = lastRun?.report.message.map { ": \($0)" } ?? ""
     let outcome = lastRun?.outcome?.rawValue ?? "failed"
     return Problem(
-      .failing, of: ScheduleName(key: key, of: identifier)?.description ?? name,
+      .failing, of: name,
       failures == 1
         ? "the last run of \(name) failed (\(outcome))\(last)" : "the last \(failures) runs of \(name) failed (\(outcome))\(last)",
       remedy: lastRun.map { "taskhost runs logs \($0.id), and taskhost runs list --identifier \(identifier)" } ?? "fix its handler",

@@ -142,6 +142,13 @@ extension HostConfiguration {
           .configuration, of: identifier, "the configuration has a section for \(identifier), which no plugin registered",
           remedy: "install its plugin, or remove the section", needsAction: false))
     }
+    for name in schedules.keys.filter({ !identifiers.contains($0.identifier.rawValue) }).sorted(by: { $0.description < $1.description }) {
+      problems.append(
+        Problem(
+          .configuration, of: name.description,
+          "the configuration has the schedule \(name), and no plugin registered \(name.identifier): it submits nothing",
+          remedy: "install its plugin, correct the identifier, or remove the table", needsAction: false))
+    }
     for task in Set(notify.compactMap(\.task)).subtracting(identifiers).sorted() {
       problems.append(
         Problem(

@@ -13,7 +13,7 @@ public enum SchedulePages {
       let success: View? = View(time: schedule.lastSuccess, now: now).map { ["time": $0] }
       let next: View? = View(time: task.nextStart, now: now).map { ["time": $0] }
       return [
-        "href": PagePath.task(schedule), "name": schedule.shownName, "repeats": schedule.request?.request.repetition?.words ?? "-",
+        "href": PagePath.task(schedule), "name": schedule.name, "repeats": schedule.request?.request.repetition?.words ?? "-",
         "last": last, "success": success, "next": next, "nextWord": task.nextWord, "throttle": task.throttle?.sentence,
       ]
     }
@@ -38,7 +38,7 @@ public enum SchedulePages {
     let following = next.map { path + (path.contains("?") ? "&" : "?") + "after=\($0)" }
     let contracts = plugin.map { [$0].contracts } ?? [:]
     let values: View = [
-      "name": schedule.shownName, "badge": View(badge: schedule.word), "repeats": schedule.request?.request.repetition?.words,
+      "name": schedule.name, "badge": View(badge: schedule.word), "repeats": schedule.request?.request.repetition?.words,
       "buttons": buttons(schedule, hasLive: runs.contains { $0.outcome == nil }),
       "submit": plugin == nil ? nil : PagePath.submit(identifier),
       "requests": PagePath.requests("identifier:\(identifier)"), "facts": facts(task, plugin, now),
@@ -47,7 +47,7 @@ public enum SchedulePages {
       "runs": View(runs: ended, caption: "Runs, newest first", namesTask: false, now: now),
       "pager": ListPages.pager(first: isFirst ? nil : path, next: following),
     ]
-    return Page(schedule.shownName, in: .tasks, "task", values, now: now)
+    return Page(schedule.name, in: .tasks, "task", values, now: now)
   }
 
   private static func buttons(_ schedule: ScheduleRecord, hasLive: Bool) -> [View] {
@@ -79,9 +79,6 @@ public enum SchedulePages {
 }
 
 extension ScheduleRecord {
-  /// The name for people: a schedule of the configuration goes by its name there.
-  var shownName: String { ScheduleName(key: key, of: identifier)?.description ?? name }
-
   /// `3 failures in a row`; nil without any.
   var streak: String? { failures == 0 ? nil : "\(failures) \(failures == 1 ? "failure" : "failures") in a row" }
 

@@ -12,6 +12,8 @@ struct ControlRequest: Sendable {
   /// What the method and the path ask for.
   let route: Result<RouteTable.Match, RequestRefusal>
   var body: [UInt8] = []
+  /// Whether a body came that says something although the route takes none.
+  private(set) var hasStrayBody = false
   /// Who sends it.
   var principal = Principal.local(nil)
 
@@ -35,6 +37,12 @@ struct ControlRequest: Sendable {
   var bodyLimit: Int {
     guard case .success(let match) = route, denial == nil else { return 0 }
     return match.bodyLimit
+  }
+
+  /// Looks at a part of a body that is dropped. Blanks and an empty object say nothing.
+  mutating func drop(_ part: some Sequence<UInt8>) {
+    guard !hasStrayBody else { return }
+    hasStrayBody = part.contains { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "{"), UInt8(ascii: "}")].contains($0) }
   }
 
   /// The path and query of a target that may be a whole URL.

@@ -70,6 +70,10 @@ struct ControlResponder: Sendable {
           "the host does not answer under this name: use localhost, a name without a dot, the number of an address, or a name in control.names"
         )
       }
+      if route.isChange, request.hasStrayBody {
+        // Whoever sends one means to narrow what is done.
+        throw RequestRefusal(.invalid, "\(route.name) takes no body: send none, and what it is about in the path or the query")
+      }
       guard !route.isChange || PageOrigin.mayCall(request.headers) else {
         return .failure(
           .forbidden, code: "forbidden",

@@ -91,7 +91,12 @@ final class RequestHandler: ChannelInboundHandler {
   }
 
   private func add(_ bytes: ByteBuffer) {
-    guard case .receiving(var request, let taken) = state, request.bodyLimit > 0 else { return }
+    guard case .receiving(var request, let taken) = state else { return }
+    guard request.bodyLimit > 0 else {
+      request.drop(bytes.readableBytesView)
+      state = .receiving(request, taken: taken)
+      return
+    }
     let count = bytes.readableBytes
     guard taken + count <= request.bodyLimit else { return refuseBody(tooBig(request)) }
     guard budget.take(count) else {

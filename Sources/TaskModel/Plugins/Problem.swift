@@ -38,6 +38,8 @@ public struct Problem: Sendable, Hashable {
     case worker
     /// An operator overrides a condition.
     case override
+    /// Work is paused by an operator.
+    case paused
     /// An event socket lost datagrams, or the host no longer reads it.
     case eventSocket = "event_socket"
     /// Log lines are lost: the reader is too slow, or the log cannot be written.

@@ -31,8 +31,11 @@ public struct ScheduleRecord: Sendable, Hashable {
     self.failingSince = failingSince
   }
 
-  /// The schedule's name: `IDENTIFIER/KEY`, or the identifier if it has no key.
-  public var name: String { key.map { "\(identifier)/\($0)" } ?? identifier.rawValue }
+  /// The schedule's name: its name in the configuration if it comes from there, otherwise `IDENTIFIER/KEY`, or the identifier if it has no key.
+  public var name: String {
+    if let name = ScheduleName(key: key, of: identifier) { return name.description }
+    return key.map { "\(identifier)/\($0)" } ?? identifier.rawValue
+  }
 
   /// The order of listings.
   public static func isListedBefore(_ left: ScheduleRecord, _ right: ScheduleRecord) -> Bool {

@@ -61,7 +61,10 @@ extension SchedulerCore {
     try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
     let arrival = Arrival(request: request, edges: edges, submitter: submitter, notes: notes)
-    let submission = try submitted.uniqueKey == nil ? add(arrival, transaction, now: now) : place(arrival, transaction, now: now)
+    var submission = try submitted.uniqueKey == nil ? add(arrival, transaction, now: now) : place(arrival, transaction, now: now)
+    if !pauses.isEmpty, let record = try transaction.request(submission.id) {
+      submission.notes += pauses.holding(record, now: now).map { "it waits: \($0.sentence(at: now)); to end that: \($0.remedy)" }
+    }
     if let key = submitted.idempotencyKey {
       try transaction.remember(
         KnownSubmission(

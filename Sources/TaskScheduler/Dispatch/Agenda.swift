@@ -16,6 +16,10 @@ final class Agenda {
 
   private var waiting = Heap<Entry>()
   private var present: [LaneState] = []
+  /// The lanes with conditions. Those without a pending request are forgotten when there are many.
+  private var conditioned: [LaneState] = []
+  private var mostConditioned = fewConditioned
+  private static let fewConditioned = 256
 
   /// The time of a lane has changed, or the lane is new.
   func changed(_ lane: LaneState) {
@@ -23,6 +27,21 @@ final class Agenda {
     if let noted = lane.noted, noted <= time { return }
     lane.noted = time
     waiting.insert(Entry(time: time, lane: lane))
+  }
+
+  /// A lane of requests with conditions was created.
+  func noteConditioned(_ lane: LaneState) {
+    if conditioned.count >= mostConditioned {
+      conditioned.removeAll { if case .never = $0.nextDue { true } else { false } }
+      mostConditioned = max(Self.fewConditioned, conditioned.count * 2)
+    }
+    conditioned.append(lane)
+  }
+
+  /// When the next request that waits for its time is due and needs conditions that are not in `observed`; nil if none is to come.
+  func nextDue(needingMoreThan observed: Conditions, after now: WallTime) -> WallTime? {
+    conditioned.lazy.filter { !observed.isSuperset(of: $0.gates.conditions) && !$0.gates.isPaused }.compactMap(\.wakeTime)
+      .filter { $0 > now }.min()
   }
 
   /// The lanes whose next request may be due by `horizon`, and those whose time is unknown.

@@ -147,6 +147,7 @@ final class HandlerState {
     let lane = LaneState(gates: gates, of: self)
     lanes[gates] = lane
     recentLane = lane
+    if !gates.conditions.isEmpty { agenda.noteConditioned(lane) }
     agenda.changed(lane)
     return lane
   }

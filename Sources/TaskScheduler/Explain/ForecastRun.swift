@@ -161,7 +161,8 @@ final class ForecastRun {
     for entry in try engine.turn(ends, now: now, at: MonotonicTime(nanoseconds: 0)).started { try note(entry) }
     if turns.isMultiple(of: 256) { lanes = core.handlers.values.reduce(1) { $0 + 1 + $1.lanes.count } }
     turns += 1
-    steps -= lanes + 100 + Self.question * (core.laneQuestions - before)
+    // Where tenants take turns, each is compared with the others.
+    steps -= lanes * (core.hasFairness ? 30 : 1) + 100 + Self.question * (core.laneQuestions - before)
   }
 
   private func note(_ entry: LiveRunEntry) throws {

@@ -212,10 +212,8 @@ extension SchedulerCore {
 
   /// What a pause says of the requests that it holds.
   private static func gate(_ pause: Pause, now: WallTime) -> Gate {
-    let reason = pause.order.reason.map { ": \($0)" } ?? ""
-    let end = pause.order.until.map { ", for another \(text($0 - now))" } ?? ", until somebody ends it"
-    return Gate(
-      kind: GateKind.pause.rawValue, sentence: "\(pause.order.by) has paused \(pause.subject)\(end)\(reason)", since: pause.since,
+    Gate(
+      kind: GateKind.pause.rawValue, sentence: pause.sentence(at: now), since: pause.since,
       until: pause.order.until, remedy: pause.remedy)
   }
 

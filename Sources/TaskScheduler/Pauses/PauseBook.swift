@@ -90,3 +90,12 @@ public struct PauseBook: Sendable {
     }.map(\.pause)
   }
 }
+
+extension Pause {
+  /// Who has paused what, for how long and why, without a full stop.
+  public func sentence(at now: WallTime) -> String {
+    let reason = order.reason.map { ": \($0)" } ?? ""
+    let end = order.until.map { ", for another \(SchedulerCore.text($0 - now))" } ?? ", until somebody ends it"
+    return "\(order.by) has paused \(subject)\(end)\(reason)"
+  }
+}

@@ -70,7 +70,9 @@ final class SchedulerThread {
       return MonotonicTime(nanoseconds: 0)
     }
     let turn = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:))
-    return [turn, retryAt, trimAt, restAt, drainDeadline, nextBegin].compactMap(\.self).min() ?? .distantFuture
+    // Whether its conditions hold is learned once the request is due.
+    let look = core.agenda.nextDue(needingMoreThan: awaitedConditions, after: clock.wallTime).map(clock.monotonicTime(at:))
+    return [turn, look, retryAt, trimAt, restAt, drainDeadline, nextBegin].compactMap(\.self).min() ?? .distantFuture
   }
 
   /// When the next held run is given to its thread.

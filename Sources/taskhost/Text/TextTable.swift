@@ -26,8 +26,8 @@ struct TextTable {
 
   /// What stands between two columns.
   private static let gap = 2
-  /// A column is not cut below this width, unless its title is shorter.
-  private static let leastWidth = 8
+  /// Columns are cut to these widths at most, the second only if the first does not suffice.
+  private static let leastWidths = [8, 4]
 
   private let columns: [Column]
   private var rows: [[String]] = []
@@ -51,10 +51,17 @@ struct TextTable {
     let titles = columns.map(\.title)
     var widths = columns.indices.map { column in ([titles] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0 }
     if let room { fit(&widths, into: room) }
-    return ([titles] + rows).enumerated().map { index, row in
+    // A terminal that is too narrow even so gets the first columns.
+    let lastShown =
+      room.map { room in
+        widths.indices.last { widths[...$0].reduce(0, +) + Self.gap * $0 <= room } ?? 0
+      } ?? widths.count - 1
+    return ([titles] + rows.map { Array($0.prefix(lastShown + 1)) }).enumerated().map { index, row in
+      let row = row.prefix(lastShown + 1)
       var line = ""
       for (column, cell) in row.enumerated() {
-        let shown = DisplayWidth.of(cell) <= widths[column] ? cell : cut(cell, column, widths[column])
+        let keepsEnd = index > 0 && columns[column].kind == .name
+        let shown = DisplayWidth.of(cell) <= widths[column] ? cell : DisplayWidth.fit(cell, widths[column], keepsEnd: keepsEnd)
         line += colours && index > 0 ? Colour(of: cell)?.paint(shown) ?? shown : shown
         let isLast = row[(column + 1)...].allSatisfy(\.isEmpty)
         if isLast { break }
@@ -62,10 +69,6 @@ struct TextTable {
       }
       return line
     }
-  }
-
-  private func cut(_ cell: String, _ column: Int, _ width: Int) -> String {
-    DisplayWidth.fit(cell, width, keepsEnd: columns[column].kind == .name)
   }
 
   /// The rows with ids that are as short as commands take them.
@@ -80,13 +83,14 @@ struct TextTable {
 
   /// Takes from the widest column as long as the lines are too long.
   private func fit(_ widths: inout [Int], into room: Int) {
-    let least = columns.indices.map { columns[$0].kind == .id ? widths[$0] : min(widths[$0], Self.leastWidth) }
     var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - room
-    while excess > 0 {
-      let candidates = widths.indices.filter { widths[$0] > least[$0] }
-      guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { return }
-      widths[widest] -= 1
-      excess -= 1
+    for least in Self.leastWidths {
+      while excess > 0 {
+        let candidates = widths.indices.filter { columns[$0].kind != .id && widths[$0] > least }
+        guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { break }
+        widths[widest] -= 1
+        excess -= 1
+      }
     }
   }
 
