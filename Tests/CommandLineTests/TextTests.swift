@@ -107,7 +107,7 @@ import Testing
     for room in 13...140 {
       #expect(table.render(fitting: room, colours: false).allSatisfy { DisplayWidth.of($0) <= room }, "\(room)")
     }
-    #expect(table.render(fitting: 20, colours: false)[1] == "01976c1e-0000  …port")
+    #expect(table.render(fitting: 20, colours: false)[1] == "01976c1e-0000  …ort")
     #expect(table.render(fitting: 60, colours: true)[1].contains("\u{1B}[31mfailed\u{1B}[0m"))
     #expect(table.render(colours: false)[1].hasSuffix("nothing was written"))
   }
