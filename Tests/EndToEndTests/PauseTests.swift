@@ -27,7 +27,7 @@ struct PauseTests {
       try await Task.sleep(for: .milliseconds(1200))
       let status = try await host.cli("status")
       #expect(status.status == 0 && status.output.contains("the database moves"), "\(status.output)")
-      #expect(try await host.json("status")["problems"]?.array.isEmpty == true)
+      #expect(try await host.json("status")["problems"]?.array.map { $0["kind"]?.string } == ["paused"])
       let socket = host.socket
       let metrics = try await onThread { try SocketClient(socket).request("GET", "/metrics") }
       #expect(metrics.body.contains("\ntaskhost_pauses 1\n"))

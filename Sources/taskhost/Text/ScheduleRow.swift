@@ -30,7 +30,9 @@ struct ScheduleRow {
 
     /// nil for a schedule that has a row of its own.
     init?(_ task: ScheduleAnswer) {
-      guard task.failuresInARow == 0, ScheduleText.configured(task) == nil, let key = task.uniqueKey, let slash = key.firstIndex(of: "/"), slash > key.startIndex else {
+      guard task.failuresInARow == 0, ScheduleText.configured(task) == nil, let key = task.uniqueKey, let slash = key.firstIndex(of: "/"),
+        slash > key.startIndex
+      else {
         return nil
       }
       (identifier, name) = (task.identifier, String(key[..<slash].prefix(40)))
