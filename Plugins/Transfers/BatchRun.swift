@@ -44,7 +44,7 @@ final class BatchRun {
   /// A server that never gives what it promised is given up after that.
   private static let mostRestarts = 20
   private var refusals: TokenRefusals
-  /// Whether a transfer waits because there is no token, or none that its server accepts.
+  /// Whether a transfer waits because its token is missing, or its server refuses it.
   private(set) var lacksToken = false
   /// The longest delay that a server has asked for.
   private(set) var retryAfter: Duration?

@@ -23,17 +23,7 @@ import NoticeDelivery
   /// The most bytes of a payload.
   private static let mostBytes = 1 << 20
 
-  private static func input() -> [UInt8] {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count < mostBytes {
-      let count = read(STDIN_FILENO, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      bytes += buffer.prefix(count)
-    }
-    return bytes
-  }
+  private static func input() -> [UInt8] { (try? WholeTransfer.read(from: STDIN_FILENO, atMost: mostBytes)) ?? [] }
 
   private static func webhook() -> DeliveryEnd {
     guard let url = variable("NOTIFY_URL"), let id = variable("REQUEST_ID") else { return .refused("there is no URL or no request") }
@@ -61,7 +51,7 @@ import NoticeDelivery
     guard let mail = MailMessage(to: recipient, from: variable("NOTIFY_MAIL_FROM"), id: id) else { return .refused("an address is none") }
     let message = mail.bytes(notice)
     let descriptor = taskhost_system_memfd("mail")
-    guard descriptor >= 0, write(descriptor, message, message.count) == message.count, lseek(descriptor, 0, SEEK_SET) == 0,
+    guard descriptor >= 0, (try? WholeTransfer.write(message, to: descriptor)) != nil, lseek(descriptor, 0, SEEK_SET) == 0,
       dup2(descriptor, STDIN_FILENO) == STDIN_FILENO
     else { return .later("a mail cannot be passed on: \(ErrorNumber.last)") }
     let arguments: [String] = [program, "-t", "-i"]

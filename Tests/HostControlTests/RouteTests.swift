@@ -61,8 +61,8 @@ import Testing
   }
 
   @Test("a path that is written out goes before one with an argument, and arguments are decoded") func order() throws {
-    guard case .route(let all, _) = try RouteTable.control.find(.POST, "/v1/requests/retry"),
-      case .route(let event, _) = try RouteTable.control.find(.POST, "/v1/events/a%2Fb")
+    guard case .route(let all, _, _) = try RouteTable.control.find(.POST, "/v1/requests/retry"),
+      case .route(let event, _, _) = try RouteTable.control.find(.POST, "/v1/events/a%2Fb")
     else {
       Issue.record("not found")
       return

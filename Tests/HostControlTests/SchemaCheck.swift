@@ -12,7 +12,8 @@ enum SchemaCheck {
   static func check(_ node: JSONNode, status: Int, of request: TransferRequest) {
     let path = String(request.url.dropFirst(HTTPTestClient.origin.count).prefix { $0 != "?" })
     var schema = JSONSchema.named(.failure)
-    if status < 400 || status == 503, case .route(let route, _)? = try? RouteTable.control.find(HTTPMethod(rawValue: request.method), path)
+    if status < 400 || status == 503,
+      case .route(let route, _, _)? = try? RouteTable.control.find(HTTPMethod(rawValue: request.method), path)
     {
       guard let answer = route.answers.first(where: { Int($0.status.code) == status }) else {
         if status < 400 { Issue.record("\(route.name) does not declare the status \(status)") }

@@ -9,7 +9,7 @@ public struct ControlToken: Sendable, CustomStringConvertible {
   private static let (idLength, secretLength) = (8, 43)
   private static let idAlphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-  /// Names the token. It is no secret: it is logged, and listed.
+  /// Names the token. It is not secret: logs and lists show it.
   public let id: String
   /// The whole token, for its owner only.
   public let text: String

@@ -37,8 +37,8 @@ enum Principal: Sendable {
     switch (self, match) {
     case (.local, _), (_, .otherMethods): nil
     case (_, .page): Self.pageRefusal
-    case (.nobody, .route(let route, _)): route.role == nil ? nil : RemoteDoor.unauthorized
-    case (.token(let token, _), .route(let route, _)): refusal(of: route, to: token)
+    case (.nobody, .route(let route, _, _)): route.role == nil ? nil : RemoteDoor.unauthorized
+    case (.token(let token, _), .route(let route, _, _)): refusal(of: route, to: token)
     }
   }
 

@@ -3,7 +3,7 @@ import RecordJSON
 import TaskFilters
 import TaskModel
 
-/// A host whose payloads come with hidden members, for every client: the API, the dashboard and the stream all ask this one.
+/// Hides members of the payloads that a host gives. The API, the dashboard and the stream all ask this host, so no client sees them.
 struct RedactedHost: ControlledHost {
   private let host: any ControlledHost
   private let redaction: PayloadRedaction

@@ -1,3 +1,5 @@
+import StrictText
+
 /// How clients on other machines, or in other network namespaces, reach the host: over TCP, with tokens.
 public struct RemoteAccess: Sendable {
   /// Connections at once over TCP. They have places of their own, so none displaces a client of the control socket.
@@ -20,7 +22,7 @@ public struct RemoteAccess: Sendable {
   }
 
   /// `127.0.0.1:7411`
-  var address: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+  var address: String { HostPortText.text(host, port) }
 }
 
 /// Why the host cannot listen on TCP.

@@ -74,7 +74,7 @@ final class RemoteDoor: Sendable {
   /// `192.0.2.7:50312`
   private static func text(of address: SocketAddress?) -> String {
     guard let address, let host = address.ipAddress else { return "unknown" }
-    return host.contains(":") ? "[\(host)]:\(address.port ?? 0)" : "\(host):\(address.port ?? 0)"
+    return HostPortText.text(host, address.port ?? 0)
   }
 
   /// What counts as one address: an IPv4 address, or the half of an IPv6 address that names a network.

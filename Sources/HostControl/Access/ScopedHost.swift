@@ -180,9 +180,7 @@ struct ScopedHost: ControlledHost {
 
   /// Its limit counts the entries of others too.
   func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
-    var forecast = try await host.forecast(hours: hours, limit: limit)
-    forecast.entries.removeAll { !scope.contains($0.identifier) }
-    forecast.held.removeAll { !scope.contains($0.identifier) }
+    var forecast = try await host.forecast(hours: hours, limit: limit).narrowed(to: scope.contains)
     forecast.notes = []
     return forecast
   }

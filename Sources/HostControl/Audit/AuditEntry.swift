@@ -27,9 +27,9 @@ struct AuditEntry: Sendable {
     let argument: String?
     switch match {
     case .otherMethods: return nil
-    case .route(let route, _):
+    case .route(let route, let named, _):
       guard route.isChange, !response.change.isDry else { return nil }
-      (operation, argument) = (route.name, route.argument == nil ? nil : Self.argument(of: route, request.path))
+      (operation, argument) = (route.name, named)
     case .page:
       // A page that asks for confirmation, or shows what is wrong with a form, changes nothing.
       guard request.method == .POST, response.status == .seeOther || !response.change.ids.isEmpty else { return nil }
@@ -40,12 +40,6 @@ struct AuditEntry: Sendable {
     (self.time, status, principal) = (time, response.status.code, request.principal)
     ids = Array(response.change.ids.prefix(Self.mostIDs))
     count = response.change.count ?? (response.change.ids.isEmpty ? nil : response.change.ids.count)
-  }
-
-  private static func argument(of route: Route, _ path: String) -> String? {
-    let (template, parts) = (route.path.split(separator: "/"), path.split(separator: "/"))
-    guard let index = template.firstIndex(where: { $0.hasPrefix("{") }), parts.indices.contains(index) else { return nil }
-    return try? QueryParameters.decode(parts[index])
   }
 
   /// The line of the file. Number and time come first, so that a reader finds its place without reading whole lines.

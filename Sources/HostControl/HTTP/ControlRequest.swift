@@ -42,7 +42,12 @@ struct ControlRequest: Sendable {
   /// Looks at a part of a body that is dropped. Blanks and an empty object say nothing.
   mutating func drop(_ part: some Sequence<UInt8>) {
     guard !hasStrayBody else { return }
-    hasStrayBody = part.contains { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "{"), UInt8(ascii: "}")].contains($0) }
+    hasStrayBody = part.contains { byte in
+      switch byte {
+      case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "{"), UInt8(ascii: "}"): false
+      default: true
+      }
+    }
   }
 
   /// The path and query of a target that may be a whole URL.

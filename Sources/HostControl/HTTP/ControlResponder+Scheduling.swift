@@ -130,6 +130,6 @@ extension ControlResponder {
     }
     // The runs of others take part: they compete for the same places.
     let forecast = try await host.forecast(hours: hours, limit: Self.forecastMost)
-    return one(forecast.narrowed(to: identifier, limit: limit)) { $0.forecast($1) }
+    return one(forecast.narrowed(limit: limit) { $0 == identifier }) { $0.forecast($1) }
   }
 }

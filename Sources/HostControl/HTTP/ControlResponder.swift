@@ -63,7 +63,7 @@ struct ControlResponder: Sendable {
   private func answer(_ match: RouteTable.Match, to request: ControlRequest) async throws -> ControlResponse {
     if let denial = request.denial { return denial }
     switch match {
-    case .route(let route, let answer):
+    case .route(let route, _, let answer):
       guard PageOrigin.mayReach(request.headers.first(name: "host"), as: names) else {
         return .failure(
           .misdirectedRequest, code: "misdirected",

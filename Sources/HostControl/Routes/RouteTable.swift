@@ -6,7 +6,8 @@ import TaskModel
 struct RouteTable: Sendable {
   /// What a method and a path ask for.
   enum Match: Sendable {
-    case route(Route, answer: Route.Answer)
+    /// A route, and the argument in the path, decoded; nil if its path has none.
+    case route(Route, argument: String?, answer: Route.Answer)
     /// A page of the dashboard, or what belongs to one: ``PageResponder`` reads the path.
     case page
     /// The path answers only these methods.
@@ -15,7 +16,7 @@ struct RouteTable: Sendable {
     /// How many bytes of a request's body are read.
     var bodyLimit: Int {
       switch self {
-      case .route(let route, _): route.bodyLimit
+      case .route(let route, _, _): route.bodyLimit
       case .page: PageResponder.formBytes
       case .otherMethods: 0
       }
@@ -24,7 +25,7 @@ struct RouteTable: Sendable {
     /// Whether it may change something, so that it matters who asks.
     var isChange: Bool {
       switch self {
-      case .route(let route, _): route.isChange
+      case .route(let route, _, _): route.isChange
       case .page: true
       case .otherMethods: false
       }
@@ -71,7 +72,7 @@ struct RouteTable: Sendable {
   /// - Parameter path: As the client sent it, percent-encoded. A path that is written out goes before one with an argument.
   func find(_ method: HTTPMethod, _ path: String) throws(RequestRefusal) -> Match {
     if PageResponder.serves(path) { return .page }
-    if let routes = plain[path] { return try Self.choose(method, routes, argument: "") }
+    if let routes = plain[path] { return try Self.choose(method, routes, argument: nil) }
     let parts = Self.parts(of: path)
     guard let template = templates.first(where: { $0.matches(parts) }) else {
       throw RequestRefusal(.notFound, "there is nothing at \(path.prefix(200).description.escapingControlCharacters)")
@@ -79,9 +80,9 @@ struct RouteTable: Sendable {
     return try Self.choose(method, template.routes, argument: try QueryParameters.decode(parts[template.argument]))
   }
 
-  private static func choose(_ method: HTTPMethod, _ routes: [Route], argument: String) throws(RequestRefusal) -> Match {
+  private static func choose(_ method: HTTPMethod, _ routes: [Route], argument: String?) throws(RequestRefusal) -> Match {
     guard let route = routes.first(where: { $0.method == method }) else { return .otherMethods(routes.map(\.method)) }
-    return .route(route, answer: try route.bind(argument))
+    return .route(route, argument: argument, answer: try route.bind(argument ?? ""))
   }
 
   private static func parts(of path: String) -> [Substring] { path.split(separator: "/", omittingEmptySubsequences: false) }

@@ -1,4 +1,5 @@
 public import Logging
+import StrictText
 public import TaskModel
 
 extension HostConfiguration {
@@ -79,7 +80,7 @@ extension HostConfiguration {
     }
 
     /// As written in the configuration: `127.0.0.1:7411`, `[::1]:7411`.
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    public var description: String { HostPortText.text(host, port) }
 
     /// Reads `HOST:PORT`, an IPv6 address in brackets; nil for anything else.
     public init?(_ text: String) {

@@ -69,13 +69,13 @@ public struct Forecast: Sendable, Hashable {
     self.isTruncated = isTruncated
   }
 
-  /// The runs of one identifier, at most `limit`, and its requests that would not run.
-  public func narrowed(to identifier: TaskIdentifier, limit: Int) -> Forecast {
+  /// The runs of some identifiers, at most `limit`, and their requests that would not run.
+  public func narrowed(limit: Int = .max, to isWanted: (TaskIdentifier) -> Bool) -> Forecast {
     var narrowed = self
-    let entries = entries.filter { $0.identifier == identifier }
+    let entries = entries.filter { isWanted($0.identifier) }
     narrowed.entries = Array(entries.prefix(limit))
     narrowed.isTruncated = isTruncated || entries.count > limit
-    narrowed.held = held.filter { $0.identifier == identifier }
+    narrowed.held = held.filter { isWanted($0.identifier) }
     return narrowed
   }
 }

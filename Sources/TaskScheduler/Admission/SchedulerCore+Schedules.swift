@@ -54,7 +54,9 @@ extension SchedulerCore {
         }
         continue
       }
-      try bring(&record, inLineWith: schedule, transaction, now: now)
+      var wanted = schedule.submission(of: name)
+      settleTenant(of: &wanted)
+      try bring(&record, inLineWith: wanted, of: schedule.repetition, transaction, now: now)
     }
     // A plugin that is missing now keeps its stored schedule until it returns.
     for (name, schedule) in missing.sorted(by: { $0.key.description < $1.key.description }) where handlers[name.identifier] != nil {
@@ -63,20 +65,18 @@ extension SchedulerCore {
   }
 
   private func bring(
-    _ record: inout RequestRecord, inLineWith schedule: ScheduledRequest, _ transaction: any StoreTransaction, now: WallTime
+    _ record: inout RequestRecord, inLineWith wanted: TaskRequest, of rule: RepeatRule, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
-    let rule = schedule.repetition
-    let retry = schedule.retry ?? policy.retry(of: record.request.identifier)
-    let gates = gates(of: schedule, identifier: record.request.identifier)
-    let hasPayload = try transaction.submittedPayload(of: record.id) == schedule.payload
+    let retry = wanted.retry ?? policy.retry(of: wanted.identifier)
+    let hasPayload = try transaction.submittedPayload(of: record.id) == wanted.payload
     guard
-      record.request.repetition != rule || record.request.event != schedule.event || record.request.gates != gates
-        || record.request.retry != retry || record.request.jitter != schedule.jitter || record.request.priority != schedule.priority
-        || record.request.tags != schedule.tags || !hasPayload
+      record.request.repetition != rule || record.request.event != wanted.event || record.request.gates != wanted.gates
+        || record.request.retry != retry || record.request.jitter != wanted.jitter || record.request.priority != wanted.priority
+        || record.request.tags != wanted.tags || !hasPayload
     else { return }
     try occurrences.check(rule)
     let before = offset(of: record)
-    record.request.jitter = schedule.jitter
+    record.request.jitter = wanted.jitter
     let offset = offset(of: record)
     if record.request.repetition != rule {
       let next = rule.interval.map { min(record.due.moved(by: .zero - before), now + $0) } ?? occurrences.following(rule, now)
@@ -87,21 +87,14 @@ extension SchedulerCore {
       record.due = occurrence.moved(by: offset)
     }
     record.request.repetition = rule
-    record.request.event = schedule.event
+    record.request.event = wanted.event
     record.request.clock = rule.clock
-    record.request.gates = gates
+    record.request.gates = wanted.gates
     record.request.retry = retry
-    (record.request.payload, record.request.priority, record.request.tags) = (schedule.payload, schedule.priority, schedule.tags)
+    (record.request.payload, record.request.priority, record.request.tags) = (wanted.payload, wanted.priority, wanted.tags)
     try transaction.rewrite(record)
     turn.changes += 1
     if record.state == .pending { becamePending(record) }
     note(record)
-  }
-
-  /// The gates of a schedule's request, with its tenant.
-  private func gates(of schedule: ScheduledRequest, identifier: TaskIdentifier) -> RunConstraints {
-    var gates = schedule.gates
-    gates.tenant = policy.limits(of: identifier).fairBy?.tenant(in: schedule.payload)
-    return gates
   }
 }

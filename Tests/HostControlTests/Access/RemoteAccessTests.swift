@@ -46,10 +46,10 @@ import Testing
       for role in AccessRole.allCases {
         let principal = Principal.token(
           TokenRecord(of: token, role: role, scope: .all, created: WallTime(unixMilliseconds: 0)), address: "")
-        let refusal = principal.refusal(of: .route(route, answer: { _, _ in .json { _ in } }))
+        let refusal = principal.refusal(of: .route(route, argument: nil, answer: { _, _ in .json { _ in } }))
         #expect((refusal == nil) == (route.role.map { $0 <= role } ?? true), "\(route.name) for \(role)")
       }
-      let nobody = Principal.nobody(address: "").refusal(of: .route(route, answer: { _, _ in .json { _ in } }))
+      let nobody = Principal.nobody(address: "").refusal(of: .route(route, argument: nil, answer: { _, _ in .json { _ in } }))
       #expect((nobody == nil) == (route.role == nil), "\(route.name)")
     }
   }
