@@ -89,7 +89,7 @@ public protocol ControlledHost: Sendable {
   /// - Parameter payload: Replaces the payload of their runs; nil keeps each request's own.
   func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt
   /// The runs, at most `limit`, that would start in the next hours if nothing changed.
-  func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast
+  func forecast(hours: Int, limit: Int, of isWanted: @escaping @Sendable (TaskIdentifier) -> Bool) async throws(RequestRefusal) -> Forecast
   /// Takes an execution assertion: a drain waits for it until it ends. Refused with `unavailable` while the host drains, and with `limit`
   /// if too many are held.
   func beginAssertion(_ request: AssertionRequest) async throws(RequestRefusal) -> Assertion

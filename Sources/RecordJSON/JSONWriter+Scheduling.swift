@@ -60,6 +60,12 @@ extension JSONWriter {
       writer.member("duration_ms", entry.duration?.wholeMilliseconds)
       writer.member("assumed", entry.assumed)
     }
+    array("requests", forecast.counts) { writer, count in
+      writer.member("request", count.request.description)
+      writer.member("identifier", count.identifier.rawValue)
+      writer.member("runs", count.runs)
+    }
+    moment("complete_until", forecast.completeUntil)
     array("held", forecast.held) { writer, held in
       writer.member("request", held.request.description)
       writer.member("identifier", held.identifier.rawValue)

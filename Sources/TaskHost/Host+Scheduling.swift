@@ -118,13 +118,16 @@ extension Host {
   /// - Parameters:
   ///   - hours: 1 to 24 × 366.
   ///   - limit: The maximum number of runs.
-  public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
+  ///   - isWanted: Whether the result has the runs of an identifier.
+  public func forecast(
+    hours: Int, limit: Int, of isWanted: @escaping @Sendable (TaskIdentifier) -> Bool
+  ) async throws(RequestRefusal) -> Forecast {
     let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
     let to = basis.from + .seconds(hours * 3600)
     return try await onThread { [explainer] in
       do {
         let queue = try explainer.queue(dueBy: to)
-        var forecast = basis.forecast(of: queue, to: to, limit: limit)
+        var forecast = basis.forecast(of: queue, to: to, limit: limit, isWanted: isWanted)
         if queue.requests.count >= RequestExplainer.forecastRequests {
           forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the forecast covers only the newest")
           forecast.isTruncated = true

@@ -131,9 +131,13 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
+  public func forecast(
+    hours: Int, limit: Int, of isWanted: @escaping @Sendable (TaskIdentifier) -> Bool
+  ) async throws(RequestRefusal) -> Forecast {
     state.withLock { state in
       var forecast = state.forecast ?? Forecast(from: now, to: now + .seconds(hours * 3600))
+      forecast.entries.removeAll { !isWanted($0.identifier) }
+      forecast.held.removeAll { !isWanted($0.identifier) }
       forecast.isTruncated = forecast.isTruncated || forecast.entries.count > limit
       forecast.entries = Array(forecast.entries.prefix(limit))
       return forecast

@@ -127,7 +127,9 @@ struct RedactedHost: ControlledHost {
   func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
     try await host.notify(event, payload: payload)
   }
-  func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast { try await host.forecast(hours: hours, limit: limit) }
+  func forecast(
+    hours: Int, limit: Int, of isWanted: @escaping @Sendable (TaskIdentifier) -> Bool
+  ) async throws(RequestRefusal) -> Forecast { try await host.forecast(hours: hours, limit: limit, of: isWanted) }
   func beginAssertion(_ request: AssertionRequest) async throws(RequestRefusal) -> Assertion { try await host.beginAssertion(request) }
   func giveBackAssertion(_ id: AssertionID) async throws(RequestRefusal) -> Assertion { try await host.giveBackAssertion(id) }
   func heldAssertions() async -> [Assertion] { await host.heldAssertions() }

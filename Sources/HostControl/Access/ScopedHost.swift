@@ -178,9 +178,10 @@ struct ScopedHost: ControlledHost {
 
   func conditions() async throws(RequestRefusal) -> ConditionReport { try await host.conditions() }
 
-  /// Its limit counts the entries of others too.
-  func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
-    var forecast = try await host.forecast(hours: hours, limit: limit).narrowed(to: scope.contains)
+  func forecast(
+    hours: Int, limit: Int, of isWanted: @escaping @Sendable (TaskIdentifier) -> Bool
+  ) async throws(RequestRefusal) -> Forecast {
+    var forecast = try await host.forecast(hours: hours, limit: limit) { [scope] in scope.contains($0) && isWanted($0) }
     forecast.notes = []
     return forecast
   }

@@ -9,8 +9,6 @@ import TaskModel
 extension ControlResponder {
   /// Hours and runs of a forecast by default.
   static let forecastPresets = (hours: 24, limit: 1000)
-  /// The most runs of a forecast from which those of one identifier are taken.
-  private static let forecastMost = 20_000
   /// Dead letters that one commit examines by default.
   static let retryPreset = 1000
 
@@ -125,11 +123,14 @@ extension ControlResponder {
   func forecast(_ parameters: QueryParameters) async throws -> ControlResponse {
     let hours = try parameters.hours(preset: Self.forecastPresets.hours)
     let limit = try parameters.limit(preset: Self.forecastPresets.limit)
-    guard let identifier = try parameters.identifier() else {
-      return try await one(host.forecast(hours: hours, limit: limit)) { $0.forecast($1) }
+    let identifier = try parameters.identifier()
+    var forecast = try await host.forecast(hours: hours, limit: limit) { identifier == nil || $0 == identifier }
+    if let identifier, forecast.entries.isEmpty, forecast.held.isEmpty {
+      let known = await host.plugins().compactMap { $0.contract?.identifier.rawValue }
+      if !known.contains(identifier.rawValue) {
+        forecast.notes.append("nothing is registered for \(identifier)\(NearestName.hint(for: identifier.rawValue, among: known))")
+      }
     }
-    // The runs of others take part: they compete for the same places.
-    let forecast = try await host.forecast(hours: hours, limit: Self.forecastMost)
-    return one(forecast.narrowed(limit: limit) { $0 == identifier }) { $0.forecast($1) }
+    return one(forecast) { $0.forecast($1) }
   }
 }

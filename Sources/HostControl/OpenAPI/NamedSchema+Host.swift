@@ -29,6 +29,8 @@ extension NamedSchema {
         .object(
           .moment("at", isRequired: true), .must("identifier", .identifier), .must("request", .id), .moment("occurrence"),
           .may("duration_ms", .count), .must("assumed", .boolean)))),
+    .must("requests", .array(.object(.must("request", .id), .must("identifier", .identifier), .must("runs", .count)))),
+    .moment("complete_until", isRequired: true),
     .must("held", .array(.object(.must("request", .id), .must("identifier", .identifier), .must("reason", .string)))),
     .must("notes", .texts), .must("truncated", .boolean))
 

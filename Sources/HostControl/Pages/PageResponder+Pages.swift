@@ -33,7 +33,7 @@ extension PageResponder {
     case (2, "plugins"): return try page(PluginsPage.make(await host.plugins(), now: now), query())
     case (2, "conditions"): return try page(ConditionsPage.make(try await host.conditions(), now: now), query())
     case (2, "forecast"):
-      return try page(ForecastPage.make(try await host.forecast(hours: 24, limit: Self.forecastRuns), now: now), query())
+      return try page(ForecastPage.make(try await host.forecast(hours: 24, limit: Self.forecastRuns, of: { _ in true }), now: now), query())
     case (2, "transfers"): return try await transfers(query("after"))
     case (2, "assertions"): return try page(AssertionsPage.make(await host.heldAssertions(), now: now), query())
     case (2, "submit"): return try await submitForm(query("identifier"))

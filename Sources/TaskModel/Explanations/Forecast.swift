@@ -46,36 +46,52 @@ public struct Forecast: Sendable, Hashable {
     }
   }
 
+  /// How often a request would run in the period.
+  public struct Count: Sendable, Hashable {
+    /// The request.
+    public var request: RequestID
+    /// The task identifier.
+    public var identifier: TaskIdentifier
+    /// The number of its runs, also of those that are not among the entries; if the forecast ended early, at least so many.
+    public var runs: Int
+
+    /// Creates a count.
+    public init(request: RequestID, identifier: TaskIdentifier, runs: Int) {
+      self.request = request
+      self.identifier = identifier
+      self.runs = runs
+    }
+  }
+
   /// The start of the period: now.
   public var from: WallTime
   /// The end of the period.
   public var to: WallTime
-  /// The runs, earliest first.
+  /// The runs, earliest first. If there are more than the caller asked for, each request's first run comes before the later runs of others.
   public var entries: [Entry]
+  /// How often each request would run, in the order of their first runs.
+  public var counts: [Count]
+  /// Until when every run is among the entries: `to`, or earlier if the forecast is truncated.
+  public var completeUntil: WallTime
   /// The requests that would not run.
   public var held: [Held]
   /// The assumptions, each a sentence without a full stop.
   public var notes: [String]
-  /// Whether the period has more runs than the caller asked for.
+  /// Whether the period has more runs than the caller asked for, or the forecast ended early.
   public var isTruncated: Bool
 
   /// Creates a forecast.
-  public init(from: WallTime, to: WallTime, entries: [Entry] = [], held: [Held] = [], notes: [String] = [], isTruncated: Bool = false) {
+  public init(
+    from: WallTime, to: WallTime, entries: [Entry] = [], counts: [Count] = [], completeUntil: WallTime? = nil, held: [Held] = [],
+    notes: [String] = [], isTruncated: Bool = false
+  ) {
     self.from = from
     self.to = to
     self.entries = entries
+    self.counts = counts
+    self.completeUntil = completeUntil ?? to
     self.held = held
     self.notes = notes
     self.isTruncated = isTruncated
-  }
-
-  /// The runs of some identifiers, at most `limit`, and their requests that would not run.
-  public func narrowed(limit: Int = .max, to isWanted: (TaskIdentifier) -> Bool) -> Forecast {
-    var narrowed = self
-    let entries = entries.filter { isWanted($0.identifier) }
-    narrowed.entries = Array(entries.prefix(limit))
-    narrowed.isTruncated = isTruncated || entries.count > limit
-    narrowed.held = held.filter { isWanted($0.identifier) }
-    return narrowed
   }
 }

@@ -7,6 +7,8 @@ final class ForecastRun {
   private let queue: ForecastQueue
   private var to: WallTime
   private let limit: Int
+  /// Whether runs of an identifier are among the results. All take part: they compete for the same places.
+  private let isWanted: (TaskIdentifier) -> Bool
   /// The forecast ends when this request has begun; nil means it ends at `to`.
   private let target: RequestID?
   private let store: MemoryRequestStore
@@ -15,7 +17,7 @@ final class ForecastRun {
   /// The simulated time.
   private(set) var now: WallTime
   private var ends = ForecastEnds()
-  private var entries: [Forecast.Entry] = []
+  private var entries: ForecastEntries
   /// The requests that have begun a run, or were running at the start of the forecast.
   private var served: Set<RequestID> = []
   /// Requests whose runs rest on an assumption.
@@ -35,9 +37,12 @@ final class ForecastRun {
 
   /// - Parameter steps: The maximum number of steps; ten million take about a second.
   init(
-    _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 20_000, target: RequestID? = nil, steps: Int = 20_000_000
+    _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 0, target: RequestID? = nil, steps: Int = 10_000_000,
+    isWanted: @escaping (TaskIdentifier) -> Bool = { _ in true }
   ) throws {
     (self.basis, self.queue, self.to, self.limit, self.target, self.steps) = (basis, queue, to, limit, target, steps)
+    self.isWanted = isWanted
+    entries = ForecastEntries(limit: limit)
     now = basis.from
     store = MemoryRequestStore(origin: queue.requests.first?.id.origin)
     let highest = queue.requests.reduce(0) { max($0, $1.id.sequence, $1.run?.sequence ?? 0) }
@@ -128,7 +133,7 @@ final class ForecastRun {
     try turn([])
     while let next = [core.nextTurn(now: now), ends.first, nextSettlement].compactMap({ $0 }).min(), next < to {
       if let target, served.contains(target) { return }
-      guard entries.count <= limit, steps > 0 else {
+      guard steps > 0 else {
         isTruncated = true
         return
       }
@@ -169,10 +174,12 @@ final class ForecastRun {
     core.limits.began(entry.run, at: entry.started)
     let record = entry.isRepeating ? try store.request(entry.request) : nil
     // Later runs of a request with an event are unknown.
-    entries.append(
-      Forecast.Entry(
-        at: entry.started, identifier: entry.identifier, request: entry.request, occurrence: record?.occurrence,
-        duration: queue.durations[entry.identifier], assumed: assumed.contains(entry.request)))
+    if isWanted(entry.identifier) {
+      entries.append(
+        Forecast.Entry(
+          at: entry.started, identifier: entry.identifier, request: entry.request, occurrence: record?.occurrence,
+          duration: queue.durations[entry.identifier], assumed: assumed.contains(entry.request)))
+    }
     served.insert(entry.request)
     ends.insert(entry.run, at: entry.started + queue.duration(entry.identifier))
   }
@@ -190,23 +197,44 @@ final class ForecastRun {
 
   /// When the target begins, and the runs that begin before it; nil if it does not begin.
   var start: (at: WallTime, before: ArraySlice<Forecast.Entry>)? {
-    guard let index = entries.firstIndex(where: { $0.request == target }) else { return nil }
-    return (entries[index].at, entries[..<index])
+    guard let index = entries.firsts.firstIndex(where: { $0.request == target }) else { return nil }
+    return (entries.firsts[index].at, entries.firsts[..<index])
   }
 
   func result() throws -> Forecast {
-    if entries.count > limit {
-      entries.removeLast(entries.count - limit)
-      isTruncated = true
+    let reached = now
+    let (endedEarly, held) = try store.commit { transaction throws -> (Bool, [Forecast.Held]) in
+      if isTruncated { try addUnreached(transaction) }
+      return (isTruncated, try self.held(transaction))
     }
-    let held = try store.commit { transaction throws -> [Forecast.Held] in try self.held(transaction) }
-    addNotes()
-    return Forecast(from: basis.from, to: to, entries: entries, held: held, notes: notes, isTruncated: isTruncated)
+    let (found, counts, omitted) = entries.result()
+    isTruncated = endedEarly || omitted != nil
+    let completeUntil = min(endedEarly ? reached : to, omitted ?? to)
+    addNotes(found, endedEarly: endedEarly, omits: omitted != nil)
+    return Forecast(
+      from: basis.from, to: to, entries: found, counts: counts, completeUntil: completeUntil, held: held, notes: notes,
+      isTruncated: isTruncated)
+  }
+
+  /// Adds the requests that are due later than an early end: that they begin on time is an assumption.
+  private func addUnreached(_ transaction: any StoreTransaction) throws {
+    var unreached: [Forecast.Entry] = []
+    for old in queue.requests where !served.contains(old.id) && isWanted(old.request.identifier) {
+      guard let record = try transaction.request(old.id), record.state == .pending, record.due > now, record.due < to else { continue }
+      unreached.append(
+        Forecast.Entry(
+          at: record.due, identifier: record.request.identifier, request: record.id, duration: queue.durations[record.request.identifier],
+          assumed: true))
+    }
+    for entry in unreached.sorted(by: { ($0.at, $0.request) < ($1.at, $1.request) }) {
+      served.insert(entry.request)
+      entries.append(entry)
+    }
   }
 
   private func held(_ transaction: any StoreTransaction) throws -> [Forecast.Held] {
     var held: [Forecast.Held] = []
-    for old in queue.requests where !served.contains(old.id) {
+    for old in queue.requests where !served.contains(old.id) && isWanted(old.request.identifier) {
       guard let record = try transaction.request(old.id), !record.state.isFinal, record.state != .running else { continue }
       let gates = core.explanation(of: record, edges: try transaction.edges(of: record.id), now: now).gates
       // A request that is due later is not held.
@@ -219,7 +247,7 @@ final class ForecastRun {
     return held
   }
 
-  private func addNotes() {
+  private func addNotes(_ entries: [Forecast.Entry], endedEarly: Bool, omits: Bool) {
     if !entries.isEmpty { notes.append("runs are assumed to take their usual time and to succeed") }
     if let late = assumptionOfLateRuns(by: to) { notes.append("it is assumed that \(late)") }
     if let report = basis.conditions, !assumed.isEmpty {
@@ -236,10 +264,9 @@ final class ForecastRun {
         "the usual duration is unknown for \(unmeasured == 1 ? "one identifier" : "\(unmeasured) identifiers"): 1 s is assumed")
     }
     if queue.requests.contains(where: { $0.request.event != nil }) { notes.append("it is assumed that no events arrive") }
-    if isTruncated {
-      notes.append(
-        entries.count >= limit
-          ? "it ends with the first \(limit) runs" : "it ends early: there are too many different gates and keys to look further")
+    if omits { notes.append("it lists \(entries.count) runs: each request's first before later ones") }
+    if endedEarly {
+      notes.append("it ends early: there is too much to work through; what is due later is listed once, at its time")
     }
   }
 }

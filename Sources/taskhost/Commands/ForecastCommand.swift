@@ -22,7 +22,7 @@ struct ForecastCommand: AsyncParsableCommand {
   var identifier: String?
   @Flag(help: "Show each run, not only the next one of each request.")
   var runs = false
-  @Option(help: ArgumentHelp("The maximum number of runs to look at.", valueName: "number"))
+  @Option(help: ArgumentHelp("The maximum number of runs in the answer; each request's first comes before others.", valueName: "number"))
   var limit = 1000
   @OptionGroup var host: HostOptions
 
@@ -34,7 +34,12 @@ struct ForecastCommand: AsyncParsableCommand {
   private func show(_ forecast: ForecastAnswer) {
     let table = runs ? Self.runs(of: forecast) : Self.requests(of: forecast)
     table.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
-    if forecast.truncated { Terminal.note("there are more runs: use a higher --limit") }
+    if runs, forecast.truncated {
+      let time = MomentFormat.local(forecast.completeUntilUnixMs, omittingDateOf: forecast.fromUnixMs)
+      Terminal.note("all runs until \(time) are listed; use a higher --limit for more")
+    } else if forecast.truncated, forecast.requests.count >= limit {
+      Terminal.note("there are more requests: use a higher --limit")
+    }
     if !forecast.held.isEmpty {
       if !forecast.entries.isEmpty { Terminal.print("") }
       Terminal.print("would not run:")
@@ -55,7 +60,7 @@ struct ForecastCommand: AsyncParsableCommand {
   /// The next run of each request, and how many there are.
   private static func requests(of forecast: ForecastAnswer) -> TextTable {
     var table = TextTable("NEXT", "", .name("IDENTIFIER"), "TAKES", "RUNS", .id("REQUEST"))
-    let counts = Dictionary(forecast.entries.map { ($0.request, 1) }, uniquingKeysWith: +)
+    let counts = Dictionary(forecast.requests.map { ($0.request, $0.runs) }) { first, _ in first }
     var told: Set<String> = []
     for entry in forecast.entries where told.insert(entry.request).inserted {
       var row = cells(entry, in: forecast)

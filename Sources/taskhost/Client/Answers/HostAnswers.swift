@@ -125,8 +125,15 @@ struct ForecastAnswer: Decodable {
     let reason: String
   }
 
+  struct Count: Decodable {
+    let request: String
+    let runs: Int64
+  }
+
   let fromUnixMs: Int64
   let entries: [Entry]
+  let requests: [Count]
+  let completeUntilUnixMs: Int64
   let held: [Held]
   let notes: [String]
   let truncated: Bool
