@@ -16,7 +16,7 @@ extension ObjectiveState {
     var problems: [Problem] = []
     if let overdueSince, let expectWithin {
       let last =
-        lastSuccess.map { "the last success was \(Self.moment($0))" } ?? "there has been none since \(Self.moment(firstSeen))"
+        lastSuccess.map { "the last success was \(Self.moment($0))" } ?? "there has been none since \(Self.moment(countsFrom))"
       problems.append(
         Problem(
           .overdue, of: identifier.rawValue,

@@ -8,7 +8,7 @@ import Testing
 
   private var late: ObjectiveState {
     var state = ObjectiveState(
-      .transfers, expectWithin: .seconds(1), startWithin: .seconds(1), firstSeen: WallTime(unixMilliseconds: 0), lastSuccess: nil)
+      .transfers, expectWithin: .seconds(1), startWithin: .seconds(1), countsFrom: WallTime(unixMilliseconds: 0), lastSuccess: nil)
     state.overdueSince = WallTime(unixMilliseconds: 1000)
     return state
   }

@@ -53,7 +53,7 @@ import Testing
     for day in 1...2 {
       try world.advance(to: .ms(Int64(day) * 40_000_000))
       try world.restart()
-      #expect(try state(world).firstSeen == .testStart && state(world).overdueSince == nil)
+      #expect(try state(world).countsFrom == .testStart && state(world).overdueSince == nil)
     }
     world.now = .ms(100_000_000)
     try world.restart()
@@ -77,7 +77,7 @@ import Testing
     let world = try World(policy(expect: .seconds(60)))
     world.now = .ms(-1_000_000)
     try world.restart()
-    #expect(try state(world).firstSeen == .ms(-1_000_000))
+    #expect(try state(world).countsFrom == .ms(-1_000_000))
     try world.advance(.seconds(60))
     #expect(try state(world).overdueSince != nil)
   }
@@ -98,7 +98,7 @@ import Testing
     #expect(try state(world).lateSince == nil && world.isRunning(id) == begins)
   }
 
-  @Test("what is paused is neither overdue nor late while the pause lasts, and may be when it ends")
+  @Test("what is paused is neither overdue nor late while the pause lasts; when it ends, the time counts anew, over restarts")
   func paused() throws {
     let world = try World(policy(expect: .seconds(60), start: .seconds(60)))
     let order = PauseOrder(filter: "identifier:\(Self.task)", by: "a", until: .ms(500_000))
@@ -108,7 +108,27 @@ import Testing
     try world.advance(to: .ms(499_999))
     #expect(try state(world).overdueSince == nil && state(world).lateSince == nil)
     try world.advance(to: .ms(500_000))
-    #expect(try state(world).overdueSince == .ms(60_000) && state(world).lateSince == nil, "it began")
+    #expect(try state(world).overdueSince == nil && state(world).lateSince == nil, "it began")
+    try world.restart()
+    #expect(try state(world).expected == .ms(560_000))
+    try wakes(world, at: .ms(560_000))
+    #expect(try state(world).overdueSince == .ms(560_000))
+  }
+
+  @Test("what waited during a pause is late only when it has not begun in time after it; other pauses change nothing")
+  func resumed() throws {
+    let world = try World(policy(start: .seconds(60)))
+    try world.set([])
+    let shut = PauseOrder(filter: "identifier:\(Self.task)", by: "a", until: .ms(500_000))
+    let other = PauseOrder(filter: "identifier:org.example.else", by: "a", until: .ms(530_000))
+    for order in [shut, other] { _ = try world.turn { core, transaction in try core.pause(order, transaction, now: world.now) } }
+    try world.submit(TaskRequest(identifier: Self.task, conditions: [.power]))
+    try world.advance(to: .ms(500_000))
+    #expect(try state(world).lateSince == nil)
+    try world.advance(to: .ms(559_999))
+    #expect(try state(world).lateSince == nil)
+    try world.advance(to: .ms(560_000))
+    #expect(try state(world).lateSince == .testStart)
   }
 
   @Test("why says what is expected, when the last success was, and by how much it is overdue")

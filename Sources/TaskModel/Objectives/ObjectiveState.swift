@@ -6,8 +6,11 @@ public struct ObjectiveState: Sendable, Hashable {
   public var expectWithin: Duration?
   /// `start_within`: how long after its due time a run must begin; nil if that does not matter.
   public var startWithin: Duration?
-  /// When the host first had ``expectWithin`` in its configuration: without a success, the time counts from then, over restarts.
-  public var firstSeen: WallTime
+  /// The earliest moment from which the time counts, over restarts: when the host first had ``expectWithin`` in its configuration, or when the
+  /// last pause of the identifier ended.
+  public var countsFrom: WallTime
+  /// When the last pause of the identifier ended; nil if that was before the host started.
+  public var resumed: WallTime?
   /// When the last successful run ended; nil if none has.
   public var lastSuccess: WallTime?
   /// When a success was expected that has not come; nil if none is missing.
@@ -16,14 +19,17 @@ public struct ObjectiveState: Sendable, Hashable {
   public var lateSince: WallTime?
 
   /// Creates the state of an identifier that is on time.
-  public init(_ identifier: TaskIdentifier, expectWithin: Duration?, startWithin: Duration?, firstSeen: WallTime, lastSuccess: WallTime?) {
+  public init(_ identifier: TaskIdentifier, expectWithin: Duration?, startWithin: Duration?, countsFrom: WallTime, lastSuccess: WallTime?) {
     self.identifier = identifier
     self.expectWithin = expectWithin
     self.startWithin = startWithin
-    self.firstSeen = firstSeen
+    self.countsFrom = countsFrom
     self.lastSuccess = lastSuccess
   }
 
+  /// When a request that is due at a time is late if it has not begun; nil if that does not matter.
+  public func late(dueAt due: WallTime) -> WallTime? { startWithin.map { max(due, resumed ?? due) + $0 } }
+
   /// When the next success is expected; nil if none is.
-  public var expected: WallTime? { expectWithin.map { (lastSuccess ?? firstSeen) + $0 } }
+  public var expected: WallTime? { expectWithin.map { max(lastSuccess ?? countsFrom, countsFrom) + $0 } }
 }

@@ -13,7 +13,7 @@ extension SchedulerCore {
       let since = min(known[identifier] ?? now, now)
       if limits.expectWithin != nil, known[identifier] != since { try transaction.setObjective(since, of: identifier) }
       objectives[identifier] = ObjectiveState(
-        identifier, expectWithin: limits.expectWithin, startWithin: limits.startWithin, firstSeen: since,
+        identifier, expectWithin: limits.expectWithin, startWithin: limits.startWithin, countsFrom: since,
         lastSuccess: try transaction.lastSuccess(of: identifier))
     }
     for identifier in known.keys where objectives[identifier]?.expectWithin == nil { try transaction.setObjective(nil, of: identifier) }
@@ -25,6 +25,17 @@ extension SchedulerCore {
     for run in history where run.outcome?.isSuccess == true {
       guard let ended = run.ended, let last = objectives[run.identifier]?.lastSuccess ?? .some(ended) else { continue }
       objectives[run.identifier]?.lastSuccess = max(last, ended)
+    }
+  }
+
+  /// Lets the time count anew for identifiers that pauses shut and no longer do.
+  func restartObjectives(shutBefore before: PauseBook, _ transaction: any StoreTransaction, now: WallTime) throws {
+    for (identifier, state) in objectives where before.shut(identifier) != nil && pauses.shut(identifier) == nil {
+      turn.objectivesBefore = turn.objectivesBefore ?? objectives
+      var state = state
+      (state.countsFrom, state.resumed) = (now, now)
+      objectives[identifier] = state
+      if state.expectWithin != nil { try transaction.setObjective(now, of: identifier) }
     }
   }
 
@@ -53,8 +64,8 @@ extension SchedulerCore {
       if state.overdueSince == nil, let expected = state.expected, pauses.shut(state.identifier, now: now) == nil {
         next = min(next ?? expected, expected)
       }
-      if state.lateSince == nil, let within = state.startWithin, let due = oldestDue(of: state.identifier, now: now) {
-        next = min(next ?? due + within, due + within)
+      if state.lateSince == nil, state.startWithin != nil, let late = oldestDue(of: state.identifier, now: now).flatMap(state.late) {
+        next = min(next ?? late, late)
       }
     }
     return next
@@ -67,7 +78,8 @@ extension SchedulerCore {
   }
 
   private func late(_ state: ObjectiveState, now: WallTime) -> WallTime? {
-    guard let within = state.startWithin, let due = oldestDue(of: state.identifier, now: now), due + within <= now else { return nil }
+    guard state.startWithin != nil, let due = oldestDue(of: state.identifier, now: now), let late = state.late(dueAt: due), late <= now
+    else { return nil }
     return due
   }
 
@@ -92,12 +104,12 @@ extension SchedulerCore {
     var sentences: [String] = []
     if let within = state.expectWithin, let expected = state.expected {
       let last =
-        state.lastSuccess.map { "the last one was \(Self.text(now - $0)) ago" } ?? "there was none in \(Self.text(now - state.firstSeen))"
+        state.lastSuccess.map { "the last one was \(Self.text(now - $0)) ago" } ?? "there was none in \(Self.text(now - state.countsFrom))"
       let flaw = state.overdueSince == nil ? "" : ", so it is overdue by \(Self.text(now - expected))"
       sentences.append("a success is expected within \(Self.text(within)): \(last)\(flaw)")
     }
     if let within = state.startWithin, record.state == .pending || record.state == .claimed {
-      let isLate = record.due + within <= now
+      let isLate = state.late(dueAt: record.due).map { $0 <= now } ?? false
       sentences.append(
         "it is to begin within \(Self.text(within)) of its time" + (isLate ? ": it is late by \(Self.text(now - record.due))" : ""))
     }

@@ -42,7 +42,7 @@ extension SchedulerCore {
   func resume(_ selection: PauseSelection, _ transaction: any StoreTransaction, now: WallTime) throws -> [Pause] {
     let selected = pauses.pauses.filter(selection.selects)
     guard !selected.isEmpty else { throw Self.noPause(selection, pauses.pauses) }
-    try end(selected, transaction)
+    try end(selected, transaction, now: now)
     return selected
   }
 
@@ -50,15 +50,17 @@ extension SchedulerCore {
   func endPauses(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard let next = pauses.nextEnd, next <= now else { return }
     let ended = pauses.ended(by: now)
-    try end(ended, transaction)
+    try end(ended, transaction, now: now)
     turn.endedPauses += ended
   }
 
-  private func end(_ selected: [Pause], _ transaction: any StoreTransaction) throws {
+  private func end(_ selected: [Pause], _ transaction: any StoreTransaction, now: WallTime) throws {
     for pause in selected { try transaction.removePause(pause.id) }
+    let before = pauses
     var changed = pauses
     changed.remove(Set(selected.map(\.id)))
     change(changed)
+    try restartObjectives(shutBefore: before, transaction, now: now)
   }
 
   private func change(_ book: PauseBook) {

@@ -43,6 +43,8 @@ struct EngineTurn {
   var liveSteps: [(identifier: TaskIdentifier, step: Int)] = []
   /// The pauses before the turn, if it changed them.
   var pausesBefore: PauseBook?
+  /// What was expected before the turn, if the end of a pause changed it.
+  var objectivesBefore: [TaskIdentifier: ObjectiveState]?
   /// Pauses that ended by themselves.
   var endedPauses: [Pause] = []
   /// What has become late, or is no longer.

@@ -250,6 +250,7 @@ final class SchedulerCore {
     takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
     if let before = turn.pausesBefore { pauses = before }
+    if let before = turn.objectivesBefore { objectives = before }
     if let before = turn.noticesBefore { notices = before }
     overdueFound = turn.overdueTaken + overdueFound
     forgetAll()
