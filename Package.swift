@@ -228,8 +228,9 @@ let package = Package(
       name: "Exec", dependencies: ["CExec", "CTaskHost", "StrictText", "TaskHostSDK"], path: "Plugins/Exec", exclude: ["Entry"],
       swiftSettings: settings),
     .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
+    .target(name: "CTransfers", path: "Plugins/TransfersSystem"),
     .target(
-      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK", "TransferOrders"],
+      name: "Transfers", dependencies: ["COpenSSL", "CTransfers", "HTTPTransfer", "StrictText", "TaskHostSDK", "TransferOrders"],
       path: "Plugins/Transfers", exclude: ["Entry"], swiftSettings: settings),
     .target(name: "TransfersEntry", dependencies: ["TaskHostSDK", "Transfers"], path: "Plugins/Transfers/Entry", swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),

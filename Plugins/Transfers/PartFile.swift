@@ -1,4 +1,5 @@
 import COpenSSL
+import CTransfers
 import Glibc
 import StrictText
 
@@ -39,6 +40,9 @@ final class PartFile {
   /// A sync waits for the disk: there is one when both so many bytes were written and so much time has passed since the last.
   private static let (syncInterval, syncTime): (Int64, Duration) = (64 << 20, .seconds(15))
   private var syncedAt = ContinuousClock.now
+  /// The kernel begins to write to the disk after so many bytes, so that little is left for the sync at the end.
+  private static let writeBackInterval: Int64 = 8 << 20
+  private var writtenBack: Int64 = 0
 
   /// Opens the part of an earlier attempt, or makes a new one.
   ///
@@ -128,6 +132,10 @@ final class PartFile {
       written += Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
+    let begun = written - writtenBack
+    guard begun >= Self.writeBackInterval else { return }
+    taskhost_transfers_begin_writing(descriptor, writtenBack, begun)
+    writtenBack = written
   }
 
   /// Makes what has arrived durable, for the next attempt.
@@ -191,7 +199,7 @@ final class PartFile {
     guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length) else {
       throw FileFailure(doing: "cut \(path)")
     }
-    (written, filled) = (length, 0)
+    (written, writtenBack, filled) = (length, length, 0)
   }
 
   private func digest() throws(FileFailure) -> String {
