@@ -43,8 +43,10 @@ deps:
 
 # What is run and measured. Without a product, SwiftPM would also build what only tests need.
 PRODUCTS := taskhost taskhost-worker taskhost-notify TokenRefresh Cleanup Transfers Exec
+# Programs and plugins contain Swift's libraries: they run on machines that have none, and a worker keeps less in memory.
+RELEASE := -c release -Xswiftc -static-stdlib
 build: deps
-	for product in $(PRODUCTS); do swift build -c release --product $$product; done
+	for product in $(PRODUCTS); do swift build $(RELEASE) --product $$product; done
 
 # The samples are built as third parties would build them: with a compiler alone, or as a package of their own.
 # Those in Swift share a folder: the second needs nothing compiled but its own code.
