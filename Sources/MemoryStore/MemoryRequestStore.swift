@@ -155,7 +155,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
       for record in repeating.sorted(by: { $0.id < $1.id }).prefix(limit) {
         found.append(ScheduleRecord(identifier: record.request.identifier, key: record.request.uniqueKey, request: record))
       }
-      return found.sorted(by: ScheduleRecord.isListedBefore)
+      return ScheduleRecord.listed(found)
     }
   }
 

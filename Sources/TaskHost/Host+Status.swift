@@ -56,14 +56,14 @@ extension Host {
   /// The last activity of each schedule, ordered by identifier. Identifiers with a handler but no schedule get their own entry.
   private func activity(_ handlers: [TaskIdentifier: HandlerOverview]) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules)
-    let known = Dictionary(grouping: schedules, by: \.identifier)
+    let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
     for identifier in handlers.keys where known[identifier] == nil { schedules.append(ScheduleRecord(identifier: identifier)) }
-    return schedules.sorted(by: ScheduleRecord.isListedBefore).map { schedule in
+    return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
       if let request = schedule.request {
         return TaskActivity(schedule, nextStart: request.state == .running ? nil : request.due, throttle: throttle)
       }
-      let isAlone = (known[schedule.identifier]?.count ?? 0) < 2
+      let isAlone = (known[schedule.identifier] ?? 0) < 2
       let nextStart = isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil
       return TaskActivity(schedule, nextStart: nextStart, throttle: throttle)
     }

@@ -5,8 +5,8 @@ extension SQLiteRequestStore {
   /// Uses a reading connection.
   public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
     try read { database in
-      // Nil marks a finished repeating request without a key, which has no name.
-      var found: [Int64: ScheduleRecord?] = [:]
+      var found: Set<Int64> = []
+      var schedules: [ScheduleRecord] = []
       let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
       let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"
       let statements = try ScheduleStatements(database)
@@ -15,10 +15,10 @@ extension SQLiteRequestStore {
         "SELECT \(columns) FROM schedules s \(order)",
       ] where found.count < limit {
         for row in try PreparedStatement(database, sql).rows(.integer(Int64(limit)), read: Self.row) where found.count < limit {
-          if found[row.id] == nil { found[row.id] = .some(try schedule(row, statements, database)) }
+          // A finished repeating request without a key has no name.
+          if found.insert(row.id).inserted, let schedule = try schedule(row, statements, database) { schedules.append(schedule) }
         }
       }
-      var schedules = found.values.compactMap(\.self)
       let shown = Set(schedules.compactMap(\.request?.id))
       let sql = """
         SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_repeating WHERE repeats <> 0 AND state < 50 ORDER BY id LIMIT ?
@@ -27,7 +27,7 @@ extension SQLiteRequestStore {
       for record in repeating.filter({ !shown.contains($0.id) }).prefix(limit) {
         schedules.append(ScheduleRecord(identifier: record.request.identifier, key: record.request.uniqueKey, request: record))
       }
-      return schedules.sorted(by: ScheduleRecord.isListedBefore)
+      return ScheduleRecord.listed(schedules)
     }
   }
 

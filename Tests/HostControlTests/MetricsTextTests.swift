@@ -1,10 +1,11 @@
+import NIOCore
 import TaskModel
 import Testing
 
 @testable import HostControl
 
 @Suite("Metrics") struct MetricsTextTests {
-  private func text(_ metrics: HostMetrics) -> String { String(decoding: MetricsText.write(metrics), as: UTF8.self) }
+  private func text(_ metrics: HostMetrics) -> String { String(buffer: MetricsText.write(metrics)) }
 
   private var late: ObjectiveState {
     var state = ObjectiveState(

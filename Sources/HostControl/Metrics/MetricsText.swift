@@ -1,3 +1,4 @@
+import NIOCore
 import TaskModel
 
 /// `GET /metrics`: a host's figures under the names that Documentation/monitoring.md lists. No label holds an id, so their number is bounded
@@ -7,15 +8,15 @@ struct MetricsText {
   private let metrics: HostMetrics
   private var status: HostStatus { metrics.status }
 
-  static func write(_ metrics: HostMetrics) -> [UInt8] {
-    var text = MetricsText(writer: MetricsWriter(reservingCapacity: 8192 + metrics.tasks.count * 2048), metrics: metrics)
+  static func write(_ metrics: HostMetrics) -> ByteBuffer {
+    var text = MetricsText(writer: MetricsWriter(reservingCapacity: 16_384 + metrics.tasks.count * 4096), metrics: metrics)
     text.host()
     text.requests()
     text.runs()
     text.schedules()
     text.notifications()
     text.counters()
-    return text.writer.bytes
+    return text.writer.buffer
   }
 
   private mutating func host() {
@@ -71,22 +72,22 @@ struct MetricsText {
     writer.sample("taskhost_live_runs", [:], status.running)
     writer.metric("taskhost_live_runs_limit", .gauge, "max_concurrent_runs.")
     writer.sample("taskhost_live_runs_limit", [:], status.maxConcurrentRuns)
-    let tasks = metrics.tasks.sorted { $0.key < $1.key }
+    let tasks = metrics.tasks.sorted { $0.key < $1.key }.map { identifier, counts in
+      (identifier: identifier, labels: ["identifier": identifier.rawValue] as MetricsWriter.Labels, counts: counts)
+    }
     writer.metric("taskhost_runs_total", .counter, "Runs that ended, by outcome and by the reason for which they were asked to stop.")
-    for (identifier, task) in tasks {
-      let endings = task.endings.map { ($0.key.outcome.rawValue, $0.key.stopReason?.rawValue ?? "", $0.value) }
+    for (identifier, _, counts) in tasks {
+      let endings = counts.endings.map { ($0.key.outcome.rawValue, $0.key.stopReason?.rawValue ?? "", $0.value) }
       for (outcome, reason, count) in endings.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
         writer.sample("taskhost_runs_total", ["identifier": identifier.rawValue, "outcome": outcome, "stop_reason": reason], count)
       }
     }
     writer.metric("taskhost_forced_stops_total", .counter, "Runs that were stopped by force.")
-    for (identifier, task) in tasks { writer.sample("taskhost_forced_stops_total", ["identifier": identifier.rawValue], task.forcedStops) }
+    for task in tasks { writer.sample("taskhost_forced_stops_total", task.labels, task.counts.forcedStops) }
     writer.metric("taskhost_run_duration_seconds", .histogram, "How long handlers ran.")
-    for (identifier, task) in tasks { writer.sample("taskhost_run_duration_seconds", ["identifier": identifier.rawValue], task.durations) }
+    for task in tasks { writer.sample("taskhost_run_duration_seconds", task.labels, task.counts.durations) }
     writer.metric("taskhost_queue_latency_seconds", .histogram, "How long requests of an identifier waited after they were due.")
-    for (identifier, task) in tasks {
-      writer.sample("taskhost_queue_latency_seconds", ["identifier": identifier.rawValue], task.queueLatency)
-    }
+    for task in tasks { writer.sample("taskhost_queue_latency_seconds", task.labels, task.counts.queueLatency) }
     writer.metric("taskhost_start_lateness_seconds", .histogram, "How long after its due time a run began, whatever held it back.")
     writer.sample("taskhost_start_lateness_seconds", [:], metrics.startLateness)
   }

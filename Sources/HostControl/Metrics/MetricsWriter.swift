@@ -1,3 +1,4 @@
+import NIOCore
 import TaskModel
 
 /// Writes metrics in Prometheus' text format, version 0.0.4.
@@ -8,29 +9,44 @@ struct MetricsWriter {
     case counter, gauge, histogram
   }
 
-  typealias Labels = KeyValuePairs<String, String>
+  /// The labels of samples, as they are written: many samples share them.
+  struct Labels: ExpressibleByDictionaryLiteral {
+    fileprivate var text: [UInt8] = []
 
-  private(set) var bytes: [UInt8] = []
+    init(dictionaryLiteral elements: (String, String)...) {
+      for (name, value) in elements {
+        if !text.isEmpty { text.append(UInt8(ascii: ",")) }
+        text += Array(name.utf8)
+        text += Array("=\"".utf8)
+        escape(value)
+        text.append(UInt8(ascii: "\""))
+      }
+    }
 
-  init(reservingCapacity capacity: Int) { bytes.reserveCapacity(capacity) }
+    private mutating func escape(_ value: String) {
+      for byte in value.utf8 {
+        switch byte {
+        case UInt8(ascii: "\\"), UInt8(ascii: "\""): text += [UInt8(ascii: "\\"), byte]
+        case UInt8(ascii: "\n"): text += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
+        default: text.append(byte)
+        }
+      }
+    }
+  }
+
+  private(set) var buffer: ByteBuffer
+
+  init(reservingCapacity capacity: Int) { buffer = ByteBufferAllocator().buffer(capacity: capacity) }
 
   /// Begins a metric; its samples follow.
   mutating func metric(_ name: String, _ kind: Kind, _ help: String) {
-    append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+    buffer.writeString("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
   }
 
-  mutating func sample(_ name: String, _ labels: Labels, _ value: some BinaryInteger) {
-    begin(name, labels)
-    append(String(value))
-    bytes.append(UInt8(ascii: "\n"))
-  }
+  mutating func sample(_ name: String, _ labels: Labels, _ value: some BinaryInteger) { sample(name, labels, text: String(value)) }
 
   /// A sample in seconds.
-  mutating func sample(_ name: String, _ labels: Labels, _ value: Duration) {
-    begin(name, labels)
-    append(Self.seconds(value))
-    bytes.append(UInt8(ascii: "\n"))
-  }
+  mutating func sample(_ name: String, _ labels: Labels, _ value: Duration) { sample(name, labels, text: Self.seconds(value)) }
 
   /// A sample in seconds since the Unix epoch.
   mutating func sample(_ name: String, _ labels: Labels, _ value: WallTime) {
@@ -39,61 +55,33 @@ struct MetricsWriter {
 
   /// The buckets, sum and count of a histogram.
   mutating func sample(_ name: String, _ labels: Labels, _ value: DurationHistogram) {
-    let head = Self.labels(labels)
+    let head = Array(name.utf8) + Self.bucket + labels.text + (labels.text.isEmpty ? [] : [UInt8(ascii: ",")])
     var count: UInt64 = 0
     for (bucket, bound) in zip(value.counts, Self.bounds) {
       count &+= bucket
-      append(name)
-      append("_bucket{")
-      append(head)
-      if !head.isEmpty { bytes.append(UInt8(ascii: ",")) }
-      append(bound)
-      append(String(count))
-      bytes.append(UInt8(ascii: "\n"))
+      buffer.writeBytes(head)
+      buffer.writeBytes(bound)
+      buffer.writeString(String(count))
+      buffer.writeInteger(UInt8(ascii: "\n"))
     }
     sample(name + "_sum", labels, value.sum)
     sample(name + "_count", labels, count)
   }
 
-  /// The labels of the buckets, `le="…"} `.
-  private static let bounds = DurationHistogram.bounds.map { "le=\"\(seconds($0))\"} " } + ["le=\"+Inf\"} "]
+  private static let bucket = Array("_bucket{".utf8)
+  /// The last label of each bucket, `le="…"} `.
+  private static let bounds = (DurationHistogram.bounds.map(seconds) + ["+Inf"]).map { Array("le=\"\($0)\"} ".utf8) }
 
-  private mutating func begin(_ name: String, _ labels: Labels) {
-    append(name)
-    if !labels.isEmpty {
-      bytes.append(UInt8(ascii: "{"))
-      append(Self.labels(labels))
-      bytes.append(UInt8(ascii: "}"))
+  private mutating func sample(_ name: String, _ labels: Labels, text: String) {
+    buffer.writeString(name)
+    if !labels.text.isEmpty {
+      buffer.writeInteger(UInt8(ascii: "{"))
+      buffer.writeBytes(labels.text)
+      buffer.writeInteger(UInt8(ascii: "}"))
     }
-    bytes.append(UInt8(ascii: " "))
-  }
-
-  private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
-
-  private static func labels(_ labels: Labels) -> String {
-    var text = ""
-    for (name, value) in labels {
-      if !text.isEmpty { text += "," }
-      text += name
-      text += "=\""
-      text += escaped(value)
-      text += "\""
-    }
-    return text
-  }
-
-  private static func escaped(_ value: String) -> String {
-    guard value.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\n") }) else {
-      return value
-    }
-    return value.reduce(into: "") { text, character in
-      switch character {
-      case "\\": text += "\\\\"
-      case "\"": text += "\\\""
-      case "\n": text += "\\n"
-      default: text.append(character)
-      }
-    }
+    buffer.writeInteger(UInt8(ascii: " "))
+    buffer.writeString(text)
+    buffer.writeInteger(UInt8(ascii: "\n"))
   }
 
   /// Seconds with at most six decimals.

@@ -37,8 +37,12 @@ public struct ScheduleRecord: Sendable, Hashable {
     return key.map { "\(identifier)/\($0)" } ?? identifier.rawValue
   }
 
-  /// The order of listings.
-  public static func isListedBefore(_ left: ScheduleRecord, _ right: ScheduleRecord) -> Bool {
+  /// Records in the order of listings. It moves each once: a record is large.
+  public static func listed(_ records: [ScheduleRecord]) -> [ScheduleRecord] {
+    records.indices.sorted { isListedBefore(records[$0], records[$1]) }.map { records[$0] }
+  }
+
+  private static func isListedBefore(_ left: ScheduleRecord, _ right: ScheduleRecord) -> Bool {
     guard left.identifier == right.identifier else { return left.identifier < right.identifier }
     switch (left.key, right.key) {
     case (let left?, let right?): return left.utf8.lexicographicallyPrecedes(right.utf8)
