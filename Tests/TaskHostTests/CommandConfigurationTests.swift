@@ -41,4 +41,13 @@ import Testing
     #expect(configuration.commands["y"]?.words == ["ls"])
     #expect(configuration.plugin("x").isolation == .thread && configuration.plugin("x").maxConcurrentRuns == 1)
   }
+
+  @Test("a host with commands alone needs no directory of plugins, unless the file names one")
+  func alone() throws {
+    let file = "/nonexistent/taskhost.toml"
+    let command = "[command.x]\nrun = [\"ls\"]\n"
+    #expect(try HostConfiguration.parse(command, file: file).pluginDirectories.isEmpty)
+    #expect(try HostConfiguration.parse("plugin_directories = [\"plugins\"]\n" + command, file: file).pluginDirectories.count == 1)
+    #expect(try HostConfiguration.parse("", file: file).pluginDirectories.count == 1)
+  }
 }

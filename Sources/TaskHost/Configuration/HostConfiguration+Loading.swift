@@ -1,3 +1,5 @@
+import Glibc
+
 extension HostConfiguration {
   /// Reads a configuration.
   ///
@@ -31,10 +33,17 @@ extension HostConfiguration {
       configuration.control.socket = ConfigurationFile.resolve("control.sock", in: configuration.stateDirectory)
     }
     configuration.addCommands(reader)
+    configuration.leaveOutMissingPlugins(reader)
     configuration.addNotices(reader)
     configuration.reportContradictions(to: reader)
     guard reader.problems.isEmpty else { throw ConfigurationError(file: file, problems: reader.problems) }
     return configuration
+  }
+
+  /// A host that runs commands alone needs no directory of plugins: nobody has written that there is one.
+  private mutating func leaveOutMissingPlugins(_ reader: TOMLReader) {
+    guard !commands.isEmpty, !reader.has("plugin_directories") else { return }
+    pluginDirectories.removeAll { access($0, F_OK) != 0 && errno == ENOENT }
   }
 
   /// The configuration of a host started without a file: every default, relative to the working directory.
