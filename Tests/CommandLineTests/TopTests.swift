@@ -120,7 +120,9 @@ import Testing
   func fits(_ columns: Int, _ rows: Int) {
     let names = ["org.taskhost.samples.a-very-long-identifier-indeed.nightly", "日本語の識別子日本語の識別子日本語の識別子", "e\u{301}tude", ""]
     var state = state(names.enumerated().map { row("\($0)", $1, request: "r") }, page: max(1, rows - TopScreen.frame))
-    #expect(lines(state, columns: 80).contains { $0.contains("…") && $0.contains("nightly") }, "the end of an identifier is kept")
+    let usual = lines(state, columns: 80)
+    #expect(usual.contains { $0.contains("…") && $0.contains("nightly") }, "the end of an identifier is kept")
+    #expect(usual.contains { $0.contains("SCHEDULE") && $0.contains("MESSAGE") }, "\(usual)")
     for _ in 0..<5 {
       for key: Key? in [nil, .character("?"), .character("q"), .character("/"), .escape, .character("c"), .escape] {
         if let key { _ = state.press(key) }

@@ -33,6 +33,18 @@ struct ShortIDTests {
     }
   }
 
+  @Test("what is both a unique key and the name of a schedule is refused with both ids; one that has ended does not count")
+  func schedules() async throws {
+    try await HostProcess.run("[schedule.\"test.script/nightly\"]\nevery = \"1d\"\n") { host in
+      let schedule = try await host.json("tasks", "show", "test.script/nightly")["id"]?.string ?? "none"
+      let id = try await host.submit("result 0", ["--key", "nightly", "--after", "1h"])
+      let refused = try await host.cli("tasks", "show", "test.script/nightly")
+      #expect(refused.status == 6 && refused.errors.contains("called so: \(id), \(schedule)"), "\(refused)")
+      #expect(try await host.cli("tasks", "cancel", id).status == 0)
+      #expect(try await host.json("tasks", "show", "test.script/nightly")["id"]?.string == schedule)
+    }
+  }
+
   @Test("a key means the live request that holds it, else the newest that held it; a run has short ids too")
   func keys() async throws {
     try await HostProcess.run { host in

@@ -18,10 +18,17 @@ enum ShortID {
       }
       // What the configuration calls so has a key of the host's.
       let keys = [String(key)] + [ScheduleName(text)?.uniqueKey].compactMap(\.self)
-      for key in keys {
-        let filter = "identifier:\(text[..<slash]) key:\(RequestFilter.quoted(key))"
-        for state in [" state:blocked,pending,running", ""] {
-          if let id = try await ids(RequestPage.self, "/v1/requests", filter + state, limit: 1, client).first { return id }
+      for state in [" state:blocked,pending,running", ""] {
+        var found: [String] = []
+        for key in keys {
+          let filter = "identifier:\(text[..<slash]) key:\(RequestFilter.quoted(key))" + state
+          found += try await ids(RequestPage.self, "/v1/requests", filter, limit: 1, client)
+        }
+        if let only = found.first, found.count == 1 { return only }
+        guard found.isEmpty else {
+          throw CommandFailure(
+            .refused, text, "a request with this unique key and a schedule are called so: \(found.joined(separator: ", "))",
+            remedy: "write the id of the one that you mean")
         }
       }
       throw CommandFailure(.refused, text, "no request of \(text[..<slash]) has the unique key \"\(key)\"")

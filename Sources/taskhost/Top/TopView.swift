@@ -16,7 +16,7 @@ enum TopView: Int, CaseIterable, Sendable {
   /// The columns that may be narrower than their texts, each with the least width that it keeps.
   var flexible: [Int: Int] {
     switch self {
-    case .tasks: [0: 18, 7: 10]
+    case .tasks: [0: 18, 1: 8, 7: 10]
     case .runs: [1: 18, 6: 16]
     case .requests: [1: 18, 7: 6]
     case .problems: [3: 20]
@@ -26,7 +26,7 @@ enum TopView: Int, CaseIterable, Sendable {
   /// The columns that a narrow screen leaves out, in this order.
   var dispensable: [Int] {
     switch self {
-    case .tasks: [3, 1, 7, 5, 4]
+    case .tasks: [3, 4, 7, 1, 5]
     case .runs: [3, 4, 6, 5, 0]
     case .requests: [4, 5, 6, 7, 0]
     case .problems: [1, 2]
