@@ -10,7 +10,7 @@ enum Redirect {
 
   /// The request that follows.
   ///
-  /// - Throws: ``TransferFailure/badRedirect(_:)`` if the place is none, is less safe, or if following would lose the body.
+  /// - Throws: ``TransferFailure/badRedirect(_:)`` if the place is not a valid address, is less safe, or if following would lose the body.
   static func follow(_ head: TransferHead, of request: TransferRequest) throws(TransferFailure) -> TransferRequest {
     let places = Set(head.values("location"))
     guard places.count == 1, let place = places.first else {

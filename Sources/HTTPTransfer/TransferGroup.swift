@@ -131,7 +131,7 @@ public final class TransferGroup {
     return ended
   }
 
-  /// Goes on where a redirect leads; false if the answer is none that is followed.
+  /// Goes on where a redirect leads; false if the answer is not a redirect to follow.
   private func follow(_ head: TransferHead, _ transfer: Running) throws(TransferFailure) -> Bool {
     guard transfer.redirectsLeft >= 0, Redirect.isOne(head) else { return false }
     guard transfer.redirectsLeft > 0 else { throw .badRedirect("the server redirects again and again") }

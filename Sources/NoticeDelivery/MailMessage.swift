@@ -9,7 +9,7 @@ public struct MailMessage: Sendable {
   /// The same for all attempts, so that mail systems can recognize what they have already.
   public var id: String
 
-  /// Creates a message; nil if one of the addresses is none.
+  /// Creates a message; nil if one of the addresses is not valid.
   public init?(to recipient: String, from sender: String? = nil, id: String) {
     guard ([recipient] + [sender].compactMap { $0 }).allSatisfy(HeaderText.isMailAddress) else { return nil }
     self.recipient = recipient

@@ -348,7 +348,7 @@ typedef struct taskhost_request {
 
   const char *watch; /* runs when this file or directory appears, changes or goes: an absolute path of at most 4,095 bytes, at
                       * or below the plugin's entitlements `read` and `write` or its data directory (ENOTPERMITTED). A change
-                      * while the host does not run is no event: look once at launch */
+                      * while the host does not run goes unnoticed: look once at launch */
 
   /* ---- so that not all hosts start at once ---- */
 
