@@ -24,6 +24,8 @@ let mustache = Target.Dependency.product(name: "Mustache", package: "swift-musta
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let tomlKit = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
@@ -48,6 +50,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
@@ -109,7 +112,7 @@ let package = Package(
       name: "HostControl",
       dependencies: [
         "CalendarTime", "Dashboard", "HostThreads", "PluginTrust", "RecordJSON", "StrictText", "TaskFilters", "TaskModel", "TypedCalls",
-        deque, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+        deque, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
       ],
       swiftSettings: settings),
 
@@ -301,7 +304,7 @@ let package = Package(
       name: "HostControlTests",
       dependencies: [
         "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "RecordJSON", "StrictText", "TaskModel",
-        logging, nioCore,
+        "TestSupport", logging, nioCore,
       ],
       swiftSettings: settings),
     .testTarget(name: "DashboardTests", dependencies: ["Dashboard", "TaskModel"], swiftSettings: settings),

@@ -23,6 +23,7 @@ import http.client
 import json
 import os
 import socket
+import ssl
 import time
 import urllib.parse
 
@@ -95,15 +96,23 @@ class Host:
     url: "http://HOST:PORT" or "https://HOST:PORT" of a host that listens on TCP, instead of the socket.
     token: the bearer token for `url`. By default the variable TASKHOST_TOKEN.
     timeout: how many seconds to wait for an answer.
+    cafile: a file of certificates in PEM, one of which the host's certificate under an https URL must come from. By default those of the system.
     """
 
-    def __init__(self, socket=None, url=None, token=None, timeout=60.0):
+    def __init__(self, socket=None, url=None, token=None, timeout=60.0, cafile=None):
         if socket and url:
             raise ValueError("give a socket or a url, not both")
         self._timeout = timeout
         self._url = urllib.parse.urlsplit(url) if url else None
         if self._url and (self._url.scheme not in ("http", "https") or not self._url.hostname):
             raise ValueError("url: must be http://HOST:PORT or https://HOST:PORT")
+        self._tls = None
+        if self._url and self._url.scheme == "https":
+            # Checks the host's certificate and its name.
+            self._tls = ssl.create_default_context(cafile=cafile)
+            self._tls.minimum_version = ssl.TLSVersion.TLSv1_2
+        elif cafile:
+            raise ValueError("cafile: it is for a URL that begins with https://")
         self._socket = None if url else socket or os.environ.get("TASKHOST_SOCKET") or "state/control.sock"
         self._token = (token or os.environ.get("TASKHOST_TOKEN")) if url else None
 
@@ -287,8 +296,9 @@ class Host:
     def _connection(self, timeout):
         if self._socket:
             return _UnixConnection(self._socket, timeout)
-        kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
-        return kind(self._url.hostname, self._url.port, timeout=timeout)
+        if self._tls:
+            return http.client.HTTPSConnection(self._url.hostname, self._url.port, timeout=timeout, context=self._tls)
+        return http.client.HTTPConnection(self._url.hostname, self._url.port, timeout=timeout)
 
     def _send(self, connection, method, path, body=None, headers=()):
         headers = dict(headers)

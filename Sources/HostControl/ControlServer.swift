@@ -60,8 +60,12 @@ public struct ControlServer: Service {
     defer { audit?.finish() }
     responder.audit = audit
     responder.names = remote?.names.map { $0.lowercased() } ?? []
+    responder.handshakes = remote?.certificate?.handshakes
     let listener = try remote.map { try RemoteListener($0, responder, patience, logger: logger, onListening: onRemoteListening) }
     if let remote, let listener { watch(remote.tokenFile) { listener.tokens.reload() } }
+    if let certificate = remote?.certificate {
+      for file in [certificate.files.certificate, certificate.files.key] { watch(file) { certificate.reload() } }
+    }
     let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker(responder))
     do {
       try await serve(server, listener)

@@ -7,13 +7,6 @@ import Testing
 struct RemoteAccessTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The port in the host's log.
-  private func port(of host: HostProcess) async throws -> Int {
-    let line = try await host.current.line(with: "control open over TCP")
-    let digits = line.firstRange(of: "\"port\":\"").map { line[$0.upperBound...].prefix { $0.isNumber } }
-    return try #require(digits.flatMap { Int($0) }, "\(line)")
-  }
-
   /// What a program prints that has a client as `host`.
   private func python(_ port: Int, _ token: String, _ program: String) async throws -> Program.Result {
     let lines = """
@@ -44,7 +37,7 @@ struct RemoteAccessTests {
       names = ["tasks.example.org"]
       """
     try await HostProcess.run(configuration) { host in
-      let port = try await port(of: host)
+      let port = try await host.remotePort()
       let token = try await token(host, "--role", "submit", "--identifier", "test.*")
       let done = try await python(
         port, token,
@@ -111,7 +104,7 @@ struct RemoteAccessTests {
       #expect(failed.status == 78 && failed.errors.contains("chmod 600"), "\(failed.errors)")
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: host.directory("state/tokens"))
       try await host.start()
-      let port = try await port(of: host)
+      let port = try await host.remotePort()
       try host.configure("[control]\nlisten = \"127.0.0.1:\(port)\"")
       let second = try await host.failure(["--state", host.directory("other")])
       #expect(second.status == 78 && second.errors.contains("another process has the port"), "\(second.errors)")

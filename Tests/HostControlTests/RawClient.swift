@@ -22,6 +22,21 @@ final class RawClient: Sendable {
     }
   }
 
+  /// Connects to a port of loopback.
+  init(port: Int) throws {
+    descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    (address.sin_family, address.sin_port) = (sa_family_t(AF_INET), in_port_t(truncatingIfNeeded: port).bigEndian)
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
+    guard connected == 0 else {
+      close(descriptor)
+      throw NotConnected()
+    }
+  }
+
   deinit { close(descriptor) }
 
   func send(_ text: String) {

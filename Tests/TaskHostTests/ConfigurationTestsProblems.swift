@@ -170,6 +170,13 @@ import Testing
       ("[control]\nlisten = \"192.0.2.7:7411\"", "2:1: 192.0.2.7:7411 is not this machine's loopback"),
       ("[control]\nlisten = \"tasks.example.org:7411\"", "2:1: tasks.example.org:7411 is not this machine's loopback"),
       ("[control]\nnames = [\"tasks.example.org\"]", "2:1: names is for TCP, and there is no listen"),
+      ("[control]\nlisten = \"0.0.0.0:1\"\nkey = \"k\"", "3:1: TLS takes both a certificate and its private key: set control.certificate"),
+      ("[control]\nlisten = \"[::1]:1\"\ncertificate = \"c\"", "3:1: TLS takes both a certificate and its private key: set control.key"),
+      ("[control]\ncertificate = \"c\"", "2:1: certificate is for TCP, and there is no listen"),
+      (
+        "[control]\nlisten = \"0.0.0.0:1\"\ncertificate = \"c\"\nkey = \"k\"\nplaintext = true",
+        "5:1: plaintext is true, and certificate makes listen speak TLS only"
+      ),
       ("[control]\nplaintext = true", "2:1: plaintext is for TCP, and there is no listen"),
       ("[control]\nlisten = \"[::1]:1\"\nnames = [\"a.b:1\"]", "3:10: control.names[0]: expected the name of a host without a port"),
       ("require_signatures = true", "1:1: require_signatures is true, but there are no [[trusted_keys]]"),

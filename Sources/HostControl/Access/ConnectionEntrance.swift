@@ -25,7 +25,7 @@ final class ConnectionEntrance {
   private func enter(_ principal: Principal, _ channel: any Channel, _ door: RemoteDoor) {
     guard case .token(let token, _) = principal, token != entered?.token else { return }
     leave()
-    entered = (token, door.tokens.enter(token) { channel.close(promise: nil) })
+    entered = (token, door.tokens.enter(token) { channel.drop() })
     connection.promote()
   }
 

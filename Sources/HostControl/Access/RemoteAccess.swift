@@ -15,10 +15,12 @@ public struct RemoteAccess: Sendable {
   public var tokenFile: String
   /// Names with a dot that clients may call the host by, besides `*.localhost` and the numbers of addresses.
   public var names: [String]
+  /// The certificate of a port that speaks TLS; nil: nothing is encrypted.
+  public var certificate: CertificateKeeper?
 
   /// Creates a description.
-  public init(host: String, port: Int, tokenFile: String, names: [String] = []) {
-    (self.host, self.port, self.tokenFile, self.names) = (host, port, tokenFile, names)
+  public init(host: String, port: Int, tokenFile: String, names: [String] = [], certificate: CertificateKeeper? = nil) {
+    (self.host, self.port, self.tokenFile, self.names, self.certificate) = (host, port, tokenFile, names, certificate)
   }
 
   /// `127.0.0.1:7411`

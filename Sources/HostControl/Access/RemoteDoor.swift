@@ -72,7 +72,7 @@ final class RemoteDoor: Sendable {
   }
 
   /// `192.0.2.7:50312`
-  private static func text(of address: SocketAddress?) -> String {
+  static func text(of address: SocketAddress?) -> String {
     guard let address, let host = address.ipAddress else { return "unknown" }
     return HostPortText.text(host, address.port ?? 0)
   }

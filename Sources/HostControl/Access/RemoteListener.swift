@@ -32,7 +32,8 @@ struct RemoteListener: Sendable {
       }
       var isListening = false
       for await port in listening {
-        logger.notice("control open over TCP", metadata: ["host": "\(access.host)", "port": "\(port)"])
+        logger.notice(
+          "control open over TCP", metadata: ["host": "\(access.host)", "port": "\(port)", "tls": "\(access.certificate != nil)"])
         onListening(port)
         isListening = true
         break
@@ -45,7 +46,7 @@ struct RemoteListener: Sendable {
 
   private func server(_ listening: @escaping @Sendable (_ port: Int) -> Void) -> HTTPServer {
     HTTPServer(
-      address: .tcp(host: access.host, port: access.port), door: RemoteDoor(tokens, logger: logger),
+      address: .tcp(host: access.host, port: access.port), door: RemoteDoor(tokens, logger: logger), certificate: access.certificate,
       table: ConnectionTable(maximum: RemoteAccess.maximumConnections, reserve: RemoteAccess.reservedConnections), patience: patience,
       budget: BodyBudget(), responder: responder
     ) { port in

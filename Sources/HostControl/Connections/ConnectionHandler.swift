@@ -80,8 +80,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     guard !hasBegun else { return }
     hasBegun = true
     let isOwn = isLocal && Peer(channel)?.isOwn ?? false
-    number = table.admit(isOwn: isOwn, waitingSince: clock.waitingSince ?? .now()) { channel.close(promise: nil) }
-    if number == nil { channel.close(promise: nil) } else { arm() }
+    number = table.admit(isOwn: isOwn, waitingSince: clock.waitingSince ?? .now()) { channel.drop() }
+    if number == nil { channel.drop() } else { arm() }
   }
 
   private func end() {
@@ -120,7 +120,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     if late > Self.tolerance { change { $0.hostWasBusy(late) } }
     if !context.channel.isWritable { noteUnread(context.channel) }
     guard let deadline = clock.deadline, deadline <= .now() else { return arm() }
-    context.close(promise: nil)
+    context.channel.drop()
   }
 }
 

@@ -46,7 +46,7 @@ final class OpenConnections: Sendable {
   }
 
   /// Drops the connections.
-  func close() { for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) } }
+  func close() { for channel in state.withLock({ Array($0.channels.values) }) { channel.drop() } }
 
   /// Succeeds when no connection is open.
   func drained(on loop: any EventLoop) -> EventLoopFuture<Void> {

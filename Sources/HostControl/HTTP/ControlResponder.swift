@@ -16,6 +16,8 @@ struct ControlResponder: Sendable {
   var audit: AuditLog?
   /// Names with a dot that clients may call the host by.
   var names: [String] = []
+  /// The handshakes of the port that speaks TLS; nil if there is none.
+  var handshakes: HandshakeTally?
   /// Which identifiers whoever asks may see and change.
   private(set) var scope = AccessScope.all
 

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import ServiceLifecycle
 import Synchronization
 
@@ -26,6 +27,8 @@ struct HTTPServer: Service {
   let address: Address
   /// Who comes in over TCP; nil on a Unix socket, where the file's mode decides.
   var door: RemoteDoor?
+  /// The certificate of a server that speaks TLS only; nil: nothing is encrypted.
+  var certificate: CertificateKeeper?
   let table: ConnectionTable
   let patience: ClientPatience
   let budget: BodyBudget
@@ -79,7 +82,8 @@ struct HTTPServer: Service {
     }
   }
 
-  /// The clock sits right behind the parser, so that it also sees requests that the pipelining handler holds back.
+  /// The clock sits right behind the parser, so that it also sees requests that the pipelining handler holds back. TLS comes before all of it:
+  /// a connection has its place and its time from the first packet on, whether it shakes hands or not.
   private func install(on channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.configureHTTPServerPipeline(
@@ -90,5 +94,9 @@ struct HTTPServer: Service {
     try pipeline.addHandler(connection, position: .after(parser))
     try pipeline.addHandler(ArrivalHandler(connection), position: .first)
     try pipeline.addHandler(RequestHandler(responder, budget, ConnectionEntrance(door, connection), on: channel.eventLoop))
+    guard let certificate else { return }
+    try pipeline.addHandler(HandshakeHandler(certificate.handshakes), position: .first)
+    try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context), position: .first)
+    try pipeline.addHandler(PlaintextHandler(certificate.handshakes), position: .first)
   }
 }

@@ -8,7 +8,8 @@ struct MetricsText {
   private let metrics: HostMetrics
   private var status: HostStatus { metrics.status }
 
-  static func write(_ metrics: HostMetrics) -> ByteBuffer {
+  /// - Parameter failedHandshakes: The connections over TCP that ended before TLS began; nil if the host speaks no TLS.
+  static func write(_ metrics: HostMetrics, failedHandshakes: UInt64? = nil) -> ByteBuffer {
     var text = MetricsText(writer: MetricsWriter(reservingCapacity: 16_384 + metrics.tasks.count * 4096), metrics: metrics)
     text.host()
     text.requests()
@@ -16,6 +17,7 @@ struct MetricsText {
     text.schedules()
     text.notifications()
     text.counters()
+    if let failedHandshakes { text.handshakes(failedHandshakes) }
     return text.writer.buffer
   }
 
@@ -121,6 +123,11 @@ struct MetricsText {
     for (outcome, count) in metrics.pings.sorted(by: { $0.key < $1.key }) {
       writer.sample("taskhost_pings_total", ["outcome": outcome], count)
     }
+  }
+
+  private mutating func handshakes(_ failed: UInt64) {
+    writer.metric("taskhost_tls_handshakes_failed_total", .counter, "Connections over TCP that ended before TLS began.")
+    writer.sample("taskhost_tls_handshakes_failed_total", [:], failed)
   }
 
   private mutating func counters() {

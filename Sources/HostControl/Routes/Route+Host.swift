@@ -28,7 +28,7 @@ extension Route {
     Route(.GET, "/metrics", "showMetrics", "Figures for Prometheus", role: .read, answers: .text("text/plain")) { responder, _ in
       ControlResponse(
         status: .ok, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"],
-        body: .bytes(MetricsText.write(await responder.host.metrics())))
+        body: .bytes(MetricsText.write(await responder.host.metrics(), failedHandshakes: responder.handshakes?.failures)))
     }.ofHost(),
     Route(.GET, "/openapi.json", "showDescription", "This description", role: nil, answers: .json(.any)) { _, _ in
       ControlResponse(

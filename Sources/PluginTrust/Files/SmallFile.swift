@@ -1,9 +1,9 @@
 import Glibc
 
 /// Reads small files from untrusted places. It never blocks on a FIFO or reads a device.
-enum SmallFile {
+package enum SmallFile {
   /// The requirements on a file's owner and mode.
-  enum Trust: Sendable {
+  package enum Trust: Sendable {
     /// Any owner: the caller only compares the content.
     case anybody
     /// The rule for a plugin and its directories: owned by root or the user, not writable by others, not a link.
@@ -16,8 +16,9 @@ enum SmallFile {
 
   static let missing = SigningFlaw("does not exist")
 
+  /// - Parameter limit: The most bytes that the file may have.
   /// - Throws: The file's flaw, such as ``missing``.
-  static func read(_ path: String, trust: Trust) throws(SigningFlaw) -> [UInt8] {
+  package static func read(_ path: String, trust: Trust, atMost limit: Int = SigningText.limit) throws(SigningFlaw) -> [UInt8] {
     var follows = true
     switch trust {
     case .anybody, .secret: break
@@ -33,7 +34,7 @@ enum SmallFile {
     guard fstat(descriptor, &info) == 0 else { throw flaw(errno, follows: follows) }
     guard info.st_mode & S_IFMT == S_IFREG else { throw SigningFlaw("is not a regular file") }
     try check(info, trust)
-    guard info.st_size <= SigningText.limit else { throw SigningFlaw("is \(info.st_size) bytes, more than \(SigningText.limit)") }
+    guard info.st_size <= limit else { throw SigningFlaw("is \(info.st_size) bytes, more than \(limit)") }
     do throws(Rejection) {
       return try BoundedFile(descriptor: descriptor, size: UInt64(max(info.st_size, 0)))
         .read("its text", at: 0, count: max(Int(info.st_size), 0)).bytes

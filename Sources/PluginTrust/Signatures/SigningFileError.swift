@@ -20,8 +20,8 @@ public struct SigningFileError: Error, Sendable, Equatable, CustomStringConverti
 }
 
 /// A flaw of a key or signature file, worded as the predicate of a sentence about the file.
-struct SigningFlaw: Error, Sendable, Equatable {
-  let observed: String
+package struct SigningFlaw: Error, Sendable, Equatable {
+  package let observed: String
 
   init(_ observed: String) { self.observed = observed }
 }

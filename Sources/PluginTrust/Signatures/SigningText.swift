@@ -3,9 +3,9 @@ import StrictText
 /// The text of key and signature files: a title, then lines `name=value` with fixed names in fixed order. Each line ends with a line feed.
 ///
 /// Each file has exactly one valid form, so it cannot hide data, and every changed byte is detected.
-enum SigningText {
+package enum SigningText {
   /// The maximum size of a file in bytes.
-  static let limit = 1024
+  package static let limit = 1024
 
   static func write(_ title: String, _ fields: KeyValuePairs<String, String>) -> String {
     ([title] + fields.map { "\($0)=\($1)" }).map { $0 + "\n" }.joined()

@@ -15,15 +15,7 @@ extension HostConfiguration {
       reader.report(
         ["retry", reader.has("retry", "initial") ? "initial" : "maximum"], "initial (\(texts.0)) is longer than maximum (\(texts.1))")
     }
-    for key in ["names", "plaintext"] where control.listen == nil && reader.isSound("control", "listen") && reader.has("control", key) {
-      reader.report(["control", key], "\(key) is for TCP, and there is no listen: set control.listen, such as \"127.0.0.1:7411\"")
-    }
-    if let listen = control.listen, !listen.isLoopback, !control.plaintext {
-      reader.report(
-        ["control", "listen"],
-        "\(listen) is not this machine's loopback, and without TLS whoever carries the packets reads the tokens: listen on 127.0.0.1 and use a "
-          + "tunnel (ssh -L) or a proxy with TLS, or set plaintext = true for a network that nobody else reads")
-    }
+    reportContradictionsOfRemoteAccess(to: reader)
     if control.socket.utf8.count > Self.socketPathLimit {
       let path = reader.has("control", "socket") ? ["control", "socket"] : ["state_directory"]
       reader.report(
@@ -48,6 +40,28 @@ extension HostConfiguration {
     }
     for problem in conditions.problems { reader.report(["conditions"], problem) }
     for (identifier, plugin) in plugins where !isNotice(identifier) { reportContradictions(of: plugin, identifier, to: reader) }
+  }
+
+  private func reportContradictionsOfRemoteAccess(to reader: TOMLReader) {
+    for key in ["names", "certificate", "key", "plaintext"] where reader.has("control", key) {
+      guard control.listen == nil, reader.isSound("control", "listen") else { break }
+      reader.report(["control", key], "\(key) is for TCP, and there is no listen: set control.listen, such as \"127.0.0.1:7411\"")
+    }
+    for (key, other) in [("certificate", "key"), ("key", "certificate")] where control.listen != nil && reader.isSound("control", other) {
+      let (present, missing) = key == "key" ? (control.key, control.certificate) : (control.certificate, control.key)
+      guard present != nil, missing == nil else { continue }
+      reader.report(["control", key], "TLS takes both a certificate and its private key: set control.\(other) too")
+    }
+    let isEncrypted = control.certificate != nil || control.key != nil
+    if isEncrypted, control.plaintext {
+      reader.report(["control", "plaintext"], "plaintext is true, and certificate makes listen speak TLS only: remove one of them")
+    }
+    guard let listen = control.listen, !listen.isLoopback, !control.plaintext, !isEncrypted else { return }
+    guard reader.isSound("control", "certificate"), reader.isSound("control", "key") else { return }
+    reader.report(
+      ["control", "listen"],
+      "\(listen) is not this machine's loopback, and without TLS whoever carries the packets reads the tokens: set control.certificate and "
+        + "control.key, or listen on 127.0.0.1 and use a tunnel (ssh -L), or set plaintext = true for a network that nobody else reads")
   }
 
   private func reportContradictionsOfEvents(to reader: TOMLReader) {

@@ -50,6 +50,8 @@ extension HostConfiguration.Control {
       TOMLField("listen", \.listen, .emptyIsNil(.listenAddress)),
       TOMLField("token_file", \.tokenFile, .emptyIsNil(.path)),
       TOMLField("names", \.names, .list(.hostName)),
+      TOMLField("certificate", \.certificate, .emptyIsNil(.path)),
+      TOMLField("key", \.key, .emptyIsNil(.path)),
       TOMLField("plaintext", \.plaintext, .bool),
     ]
   }

@@ -60,6 +60,12 @@ extension HostConfiguration {
     /// `names`: names with a dot that clients over TCP may call the host by.
     public var names: [String] = []
 
+    /// `certificate`: path of the certificate with which ``listen`` speaks TLS, in PEM, followed by those of its authorities.
+    public var certificate: String?
+
+    /// `key`: path of the private key of ``certificate``, in PEM.
+    public var key: String?
+
     /// `plaintext`: whether ``listen`` may be an address that other machines reach, although nothing is encrypted.
     public var plaintext = false
   }

@@ -42,6 +42,8 @@ public struct Problem: Sendable, Hashable {
     case paused
     /// An event socket lost datagrams, or the host no longer reads it.
     case eventSocket = "event_socket"
+    /// The certificate of the control API over TCP ends soon or has ended, or its new files cannot be used.
+    case certificate
     /// Log lines are lost: the reader is too slow, or the log cannot be written.
     case log
     /// A system limit that stops the host's work once it is reached.

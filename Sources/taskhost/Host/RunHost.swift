@@ -49,6 +49,10 @@ private func serve(
   } catch { return failed("\(error)", .configuration) }
   let signals: HostSignals
   do { signals = try HostSignals(log: log, writer: writer) } catch { return failed(error.description, .temporary) }
+  let certificate: CertificateKeeper?
+  do { certificate = try configuration.certificateFiles.map { try CertificateKeeper($0, log: log) } } catch {
+    return failed("\(error)", .configuration)
+  }
   let host: Host
   var opened: EventSockets?
   do {
@@ -59,7 +63,7 @@ private func serve(
       configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, in: directory, log: log
     ) {
       ProcessStatus(
-        version: Version.text, problems: (sockets?.problems ?? []) + [writer.problem].compactMap(\.self),
+        version: Version.text, problems: (sockets?.problems ?? []) + (certificate?.problems ?? []) + [writer.problem].compactMap(\.self),
         eventsDropped: sockets?.counts.dropped ?? 0, logLinesDropped: writer.dropped)
     }
   } catch {
@@ -75,7 +79,7 @@ private func serve(
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: host, socket: socket, remote: configuration.remoteAccess, auditDirectory: configuration.stateDirectory,
+    host: host, socket: socket, remote: configuration.remoteAccess(certificate), auditDirectory: configuration.stateDirectory,
     redaction: PayloadRedaction(configuration.redact), logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // The server continues until the host has drained, so that clients can watch the drain; then the group ends.
@@ -98,8 +102,16 @@ extension HostConfiguration {
   var tokenFile: String { control.tokenFile ?? stateDirectory + "/tokens" }
 
   /// How clients reach the host over TCP; nil if they do not.
-  fileprivate var remoteAccess: RemoteAccess? {
-    control.listen.map { RemoteAccess(host: $0.host, port: $0.port, tokenFile: tokenFile, names: control.names) }
+  fileprivate func remoteAccess(_ certificate: CertificateKeeper?) -> RemoteAccess? {
+    control.listen.map {
+      RemoteAccess(host: $0.host, port: $0.port, tokenFile: tokenFile, names: control.names, certificate: certificate)
+    }
+  }
+
+  /// The files of the certificate for clients over TCP; nil if nothing is encrypted.
+  fileprivate var certificateFiles: CertificateFiles? {
+    guard let certificate = control.certificate, let key = control.key else { return nil }
+    return CertificateFiles(certificate: certificate, key: key)
   }
 
   /// Loads the named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; then applies the command's

@@ -119,6 +119,15 @@ final class HostProcess: Sendable {
 
   /// The log of the present process.
   var current: HostLog { log.withLock { $0 } }
+
+  /// The port of `control.listen`, from the log.
+  func remotePort() async throws -> Int {
+    let line = try await current.line(with: "control open over TCP")
+    let digits = line.firstRange(of: "\"port\":\"").map { line[$0.upperBound...].prefix { $0.isNumber } }
+    guard let port = digits.flatMap({ Int($0) }) else { throw TestFailure("no port: \(line)") }
+    return port
+  }
+
   var processID: pid_t { program.withLock { $0?.processID ?? -1 } }
   var isRunning: Bool { program.withLock { $0?.isRunning ?? false } }
 

@@ -146,9 +146,8 @@ import Testing
   func places() async throws {
     try await RemoteFixture.with(MemoryHost()) { fixture in
       let client = try fixture.client(.read)
-      let descriptors = (0..<200).map { _ in Self.connect(fixture.port) }
-      defer { for descriptor in descriptors { close(descriptor) } }
-      #expect(descriptors.allSatisfy { $0 >= 0 })
+      let strangers = try (0..<200).map { _ in try RawClient(port: fixture.port) }
+      defer { withExtendedLifetime(strangers) {} }
       #expect(try await client.send("GET", "/v1/requests").status == 200)
       #expect(try await HTTPTestClient(socket: fixture.socket).send("GET", "/v1/requests").status == 200)
     }
@@ -179,18 +178,5 @@ import Testing
       #expect(error?.description.contains("another process has the port") == true)
       #expect(SocketFile.state(of: fixture.directory + "/other.sock") == .absent)
     }
-  }
-
-  private static func connect(_ port: Int) -> Int32 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    (address.sin_family, address.sin_port) = (sa_family_t(AF_INET), in_port_t(truncatingIfNeeded: port).bigEndian)
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    return isConnected ? descriptor : -1
   }
 }

@@ -11,6 +11,8 @@ import TaskModel
 struct RemoteFixture: Sendable {
   let directory: String
   let port: Int
+  /// The certificate of a server that speaks TLS.
+  let certificate: CertificateKeeper?
   /// Tells the server that the token file may have changed.
   let changed: @Sendable () -> Void
 
@@ -19,21 +21,25 @@ struct RemoteFixture: Sendable {
 
   /// Runs `body` while a server for `host` listens.
   static func with(
-    _ host: any ControlledHost, names: [String] = [], redact: [String] = [],
+    _ host: any ControlledHost, names: [String] = [], redact: [String] = [], certificate: CertificateKeeper? = nil,
+    patience: ClientPatience = ClientPatience(),
     _ body: @escaping @Sendable (RemoteFixture) async throws -> Void
   ) async throws {
     try await ControlFixture.withDirectory { directory in
       let port = Mutex(0)
       let watches = Mutex<[String: @Sendable () -> Void]>([:])
-      let remote = RemoteAccess(host: "127.0.0.1", port: 0, tokenFile: directory + "/tokens", names: names)
+      let remote = RemoteAccess(host: "127.0.0.1", port: 0, tokenFile: directory + "/tokens", names: names, certificate: certificate)
       let watch: ControlServer.Watch = { path, changed in watches.withLock { $0[path] = changed } }
       let state = State(port: { port.withLock { $0 } }, changed: { watches.withLock { $0[directory + "/tokens"] }?() })
       try await ControlFixture.serve(
         host, on: ControlSocket(path: directory + "/control.sock"), remote: remote, auditDirectory: directory,
         redaction: PayloadRedaction(redact.compactMap(PayloadRedaction.Pattern.init)), watch: watch,
-        changing: { $0.onRemoteListening = { found in port.withLock { $0 = found } } }
+        changing: {
+          $0.onRemoteListening = { found in port.withLock { $0 = found } }
+          $0.patience = patience
+        }
       ) {
-        try await body(RemoteFixture(directory: directory, port: state.port(), changed: state.changed))
+        try await body(RemoteFixture(directory: directory, port: state.port(), certificate: certificate, changed: state.changed))
       }
     }
   }
@@ -51,24 +57,32 @@ struct RemoteFixture: Sendable {
       created: WallTime(unixMilliseconds: 1_700_000_000_000))
     try file.change { $0.append(record) }
     changed()
-    return RemoteClient(port: port, authorization: "Bearer \(token.text)", id: token.id)
+    return RemoteClient(port: port, scheme: scheme, authorization: "Bearer \(token.text)", id: token.id)
   }
 
   /// A client that shows what `authorization` says, or nothing.
-  func stranger(_ authorization: String? = nil) -> RemoteClient { RemoteClient(port: port, authorization: authorization, id: "") }
+  func stranger(_ authorization: String? = nil) -> RemoteClient {
+    RemoteClient(port: port, scheme: scheme, authorization: authorization, id: "")
+  }
+
+  private var scheme: String { certificate == nil ? "http" : "https" }
 }
 
 /// Sends requests over TCP.
 struct RemoteClient: Sendable {
   let port: Int
+  let scheme: String
   let authorization: String?
   /// Its token's.
   let id: String
   var headers: [(name: String, value: String)] = []
+  /// The authority that it trusts, in PEM.
+  var authority: [UInt8]?
 
   func request(_ method: String, _ path: String) -> TransferRequest {
-    var request = TransferRequest(url: "http://127.0.0.1:\(port)\(path)")
+    var request = TransferRequest(url: "\(scheme)://127.0.0.1:\(port)\(path)")
     request.method = method
+    request.moreAuthorities = authority
     request.headers = headers + (authorization.map { [("Authorization", $0)] } ?? [])
     request.timeout = .seconds(30)
     return request

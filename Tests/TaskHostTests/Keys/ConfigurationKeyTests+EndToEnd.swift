@@ -20,6 +20,8 @@ extension ConfigurationKeyTests {
       "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
     "control.listen": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
     "control.token_file": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
+    "control.key": .endToEnd(
+      "RemoteAccessTLSTests", "a host speaks TLS with the configured certificate, and with a renewed one without a restart"),
     "control.names": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
     "redact": .endToEnd("AuditTests", "members that the configuration redacts are seen by the handler only"),
     "events.*.mode": .endToEnd(

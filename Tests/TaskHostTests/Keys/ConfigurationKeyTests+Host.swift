@@ -39,6 +39,12 @@ extension ConfigurationKeyTests {
       #expect(refused?.problems.first?.message.contains("plaintext = true") == true)
       #expect(try HostConfiguration.parse(open + "plaintext = true", file: "/etc/t.toml").control.plaintext)
     },
+    "control.certificate": .here { () throws in
+      let open = "[control]\nlisten = \"0.0.0.0:7411\"\ncertificate = \"tls.pem\"\n"
+      #expect(throws: ConfigurationError.self) { try HostConfiguration.parse(open, file: "/etc/t.toml") }
+      let control = try HostConfiguration.parse(open + "key = \"tls.key\"", file: "/etc/t.toml").control
+      #expect(control.certificate == "/etc/tls.pem" && control.key == "/etc/tls.key" && !control.plaintext)
+    },
     "metered_interfaces": .here { () throws in
       var settings = try HostConfiguration.parse("metered_interfaces = [\"wwan0\"]", file: "/etc/t.toml").observedConditions
       #expect(settings.meteredInterfaces == ["wwan0"])
