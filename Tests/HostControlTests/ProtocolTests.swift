@@ -98,3 +98,80 @@ import Testing
     #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("\"code\":\"invalid\""), "\(answer)")
   }
 }
+
+@Suite("Bodies that nobody can use") struct HostileBodyTests {
+  private static let junk = 30_000_000
+
+  /// What the server says, whether the client could send everything or not.
+  private func answer(_ socket: String, _ head: String, _ part: String, times: Int) async throws -> String {
+    let client = try RawClient(socket)
+    async let answer = client.readToEnd()
+    await Task.detached {
+      client.send("\(head)\r\n\r\n")
+      for _ in 0..<times { client.send(part) }
+    }.value
+    client.endSending()
+    return await answer
+  }
+
+  @Test(
+    "30 MB for a route with a smaller limit are refused at once, by length and in chunks, and others are answered meanwhile",
+    arguments: [
+      "POST /v1/events/x", "POST /v1/simulate/launch", "POST /v1/shutdown", "GET /v1/status", "POST /v1/pauses", "POST /nowhere",
+      "POST /ui/submit", "PATCH /v1/requests",
+    ])
+  func junk(_ line: String) async throws {
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let head = "\(line) HTTP/1.1\r\nhost: localhost\r\n"
+      let part = String(repeating: "x", count: 1_000_000)
+      let expected = line.contains("nowhere") ? "HTTP/1.1 404 " : "HTTP/1.1 413 "
+      async let announced = answer(fixture.socket, head + "content-length: \(Self.junk)", part, times: 30)
+      async let chunked = answer(fixture.socket, head + "transfer-encoding: chunked", "f4240\r\n\(part)\r\n", times: 30)
+      let other = HTTPTestClient(socket: fixture.socket)
+      for _ in 0..<20 { #expect(try await other.send("GET", "/healthz").status == 200) }
+      for answer in [try await announced, try await chunked] {
+        #expect(answer.hasPrefix(expected) && answer.contains("connection: close"), "\(answer.prefix(300))")
+        #expect(answer.split(separator: "HTTP/1.1 ").count == 1, "\(answer.prefix(300))")
+      }
+    }
+  }
+
+  @Test("a refused body is refused before it is sent")
+  func early() async throws {
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let client = try RawClient(fixture.socket)
+      client.send("POST /v1/events/x HTTP/1.1\r\nhost: x\r\ncontent-length: \(Self.junk)\r\n\r\n")
+      // The client has sent nothing of it.
+      #expect(await client.readToEnd().hasPrefix("HTTP/1.1 413 "))
+    }
+  }
+
+  @Test("a large body that is junk does not hold up the others, and what it says is not sent back at length")
+  func large() async throws {
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let other = HTTPTestClient(socket: fixture.socket)
+      let long = String(repeating: "n", count: 8_000_000)
+      async let refused = other.send("POST", "/v1/requests", "{\"\(long)\": 1, \"identifier\": \"a\"}")
+      for _ in 0..<20 { #expect(try await other.send("GET", "/healthz").status == 200) }
+      let answer = try await refused
+      #expect(answer.status == 400 && answer.bytes.count < 100_000, "\(answer.bytes.count)")
+    }
+  }
+
+  @Test(
+    "a request of HTTP/1.1 has one Host",
+    arguments: [
+      ("HTTP/1.1", "", 400), ("HTTP/1.1", "host: a\r\nhost: a\r\n", 400), ("HTTP/1.1", "host: a\r\nHOST: b\r\n", 400),
+      ("HTTP/1.0", "host: a\r\nhost: b\r\n", 400), ("HTTP/1.1", "host:\r\n", 200), ("HTTP/1.0", "", 200), ("HTTP/1.1", "host: a\r\n", 200),
+    ])
+  func hosts(_ version: String, _ headers: String, _ status: Int) async throws {
+    try await RemoteFixture.with(MemoryHost()) { fixture in
+      for client in [try RawClient(fixture.socket), try RawClient(port: fixture.port)] {
+        client.send("GET /healthz \(version)\r\n\(headers)connection: close\r\n\r\n")
+        let answer = await client.readToEnd()
+        #expect(answer.hasPrefix("\(version) \(status) "), "\(answer)")
+        if status == 400 { #expect(answer.contains("one header Host")) }
+      }
+    }
+  }
+}

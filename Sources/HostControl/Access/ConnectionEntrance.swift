@@ -5,7 +5,7 @@ import NIOHTTP1
 final class ConnectionEntrance {
   /// nil for a connection of the control socket.
   private let door: RemoteDoor?
-  private let connection: ConnectionHandler
+  let connection: ConnectionHandler
   /// The token that the connection's last request showed, and its number at the door.
   private var entered: (token: TokenRecord, number: Int)?
 

@@ -22,6 +22,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private var timer: (due: NIODeadline, task: Scheduled<Void>)?
   private var context: ChannelHandlerContext?
   private var hasBegun = false
+  /// The handler in front of the parser.
+  fileprivate weak var arrivals: ArrivalHandler?
 
   init(_ table: ConnectionTable, _ patience: ClientPatience, isLocal: Bool) {
     self.table = table
@@ -48,6 +50,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
   /// The client has shown a valid token.
   func promote() { number.map(table.promote) }
+
+  /// From now on, what arrives is dropped before it is parsed. Once `sent` is done, the client is told that nothing follows.
+  func dropArrivals(after sent: EventLoopFuture<Void>) {
+    arrivals?.drops = true
+    sent.assumeIsolated().whenComplete { [weak self] _ in self?.arrivals?.endSending() }
+  }
 
   func bytesArrived() { change { $0.bytesArrived(at: .now()) } }
 
@@ -124,16 +132,36 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 }
 
-/// Reports bytes to the connection's ``ConnectionHandler`` before they are parsed.
+/// Reports bytes to the connection's ``ConnectionHandler`` before they are parsed, or drops them. It sits in front of the parser.
 final class ArrivalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let connection: ConnectionHandler
+  /// A client that sends more after it was refused is not waited for.
+  private static let mostDropped = BodyBudget.submissionBytes
 
-  init(_ connection: ConnectionHandler) { self.connection = connection }
+  private let connection: ConnectionHandler
+  private var context: ChannelHandlerContext?
+  private var dropped = 0
+  fileprivate var drops = false
+
+  init(_ connection: ConnectionHandler) {
+    self.connection = connection
+    connection.arrivals = self
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    connection.bytesArrived()
-    context.fireChannelRead(data)
+    guard drops else {
+      connection.bytesArrived()
+      return context.fireChannelRead(data)
+    }
+    dropped += unwrapInboundIn(data).readableBytes
+    if dropped > Self.mostDropped { context.channel.drop() }
   }
+
+  /// Ends the connection's sending half. One that is closed while bytes wait to be read is reset, and the client may lose the answer.
+  fileprivate func endSending() { context?.close(mode: .output, promise: nil) }
 }

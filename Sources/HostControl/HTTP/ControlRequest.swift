@@ -39,6 +39,24 @@ struct ControlRequest: Sendable {
     return match.bodyLimit
   }
 
+  /// How many bytes of its body may arrive. A small one that nobody needs does no harm.
+  var arrivalLimit: Int { bodyLimit > 0 ? bodyLimit : BodyBudget.otherBytes }
+
+  /// Why it cannot be answered whatever its body is; nil if the body decides.
+  var prompt: ControlResponse? {
+    if case .failure(let refusal) = route { return .failure(refusal) }
+    return denial
+  }
+
+  /// Whether it says to which host it goes, and to one only; otherwise a sentence.
+  ///
+  /// - Source: RFC 9112, 3.2.
+  static func hostFlaw(_ head: HTTPRequestHead) -> String? {
+    let count = head.headers["host"].count
+    guard count > 1 || count == 0 && head.version != .http1_0 else { return nil }
+    return "a request of HTTP/1.1 has one header Host, and this one has \(count == 0 ? "none" : "\(count)"): send one"
+  }
+
   /// Looks at a part of a body that is dropped. Blanks and an empty object say nothing.
   mutating func drop(_ part: some Sequence<UInt8>) {
     guard !hasStrayBody else { return }

@@ -33,15 +33,24 @@ struct ControlResponse: Sendable {
 
   /// `{"error": {"code", "message", "field"}}`
   ///
+  /// A message may quote what the client sent, which may be as large as a body.
+  private static let longestMessage = 16_384
+
   /// - Parameter code: For programs; never changed once published.
   static func failure(_ status: HTTPResponseStatus, code: String, _ message: String, field: String? = nil) -> ControlResponse {
     .json(status) {
       $0.object("error") {
         $0.member("code", code)
-        $0.member("message", message)
-        $0.member("field", field)
+        $0.member("message", cut(message))
+        $0.member("field", field.map(cut))
       }
     }
+  }
+}
+
+extension ControlResponse {
+  private static func cut(_ text: String) -> String {
+    text.utf8.count <= longestMessage ? text : text.prefix(longestMessage / 4) + "…"
   }
 }
 

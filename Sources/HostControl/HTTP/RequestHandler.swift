@@ -18,7 +18,7 @@ final class RequestHandler: ChannelInboundHandler {
     case waiting
     /// The head has arrived, and `taken` bytes of the body are counted in the budget.
     case receiving(ControlRequest, taken: Int)
-    /// The response has been sent before the body was there. What is left of it is dropped; then the connection closes.
+    /// The response has been sent before the body was there. What is left of it is dropped unread; then the connection closes.
     case dropping(sent: EventLoopFuture<Void>)
     case answering
     case streaming(EventFlow)
@@ -34,6 +34,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var state = State.waiting
   private var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "")
+  /// Bytes of the request's body that have arrived.
+  private var arrived = 0
   private var keepsAlive = false
   private var isEnding = false
 
@@ -72,17 +74,18 @@ final class RequestHandler: ChannelInboundHandler {
   private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     if case .closing = state { return }
     self.head = head
+    arrived = 0
     keepsAlive = head.isKeepAlive
     var request = ControlRequest(head)
     state = .receiving(request, taken: 0)
+    if let flaw = ControlRequest.hostFlaw(head) { return refuse(.failure(RequestRefusal(.invalid, flaw))) }
     switch entrance.principal(of: request, context.channel) {
     case .success(let principal): request.principal = principal
     case .failure(let refused): return refuse(refused.response)
     }
     state = .receiving(request, taken: 0)
     let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-    // No route that takes no body has a reason to refuse one.
-    guard announced <= request.bodyLimit || request.bodyLimit == 0 else { return refuseBody(tooBig(request)) }
+    guard announced <= request.arrivalLimit else { return refuse(tooBig(request)) }
     // RFC 9110, 10.1.1: not for HTTP/1.0, nor without a body.
     guard head.version == .http1_1, announced > 0 || head.headers.contains(name: "transfer-encoding"),
       head.headers.first(name: "expect")?.lowercased() == "100-continue"
@@ -92,15 +95,16 @@ final class RequestHandler: ChannelInboundHandler {
 
   private func add(_ bytes: ByteBuffer) {
     guard case .receiving(var request, let taken) = state else { return }
+    let count = bytes.readableBytes
+    arrived += count
+    guard arrived <= request.arrivalLimit else { return refuse(tooBig(request)) }
     guard request.bodyLimit > 0 else {
       request.drop(bytes.readableBytesView)
       state = .receiving(request, taken: taken)
       return
     }
-    let count = bytes.readableBytes
-    guard taken + count <= request.bodyLimit else { return refuseBody(tooBig(request)) }
     guard budget.take(count) else {
-      return refuseBody(RequestRefusal(.unavailable, "too many large submissions at once: try again in a second"))
+      return refuse(.failure(RequestRefusal(.unavailable, "too many large submissions at once: try again in a second")))
     }
     // The state gives up its reference, so that the bytes are not copied.
     state = .waiting
@@ -108,17 +112,19 @@ final class RequestHandler: ChannelInboundHandler {
     state = .receiving(request, taken: taken + count)
   }
 
-  private func tooBig(_ request: ControlRequest) -> RequestRefusal {
-    RequestRefusal(.tooBig, "the body has more than \(request.bodyLimit) bytes: send less at once")
+  private func tooBig(_ request: ControlRequest) -> ControlResponse {
+    request.prompt
+      ?? .failure(RequestRefusal(.tooBig, "the body has more than \(request.arrivalLimit) bytes: send less at once"))
   }
 
-  private func refuseBody(_ refusal: RequestRefusal) { refuse(.failure(refusal)) }
-
-  /// Answers before the body is there. What is left of it is dropped; then the connection closes.
+  /// Answers before the body is there. What is left of it is dropped unread, as long as the client has time for it, because it may send all before
+  /// it reads the answer; then the connection closes.
   private func refuse(_ response: ControlResponse) {
     leave()
     keepsAlive = false
-    if let sent = write(response) { state = .dropping(sent: sent) }
+    guard let sent = write(response) else { return }
+    state = .dropping(sent: sent)
+    entrance.connection.dropArrivals(after: sent)
   }
 
   private func end(_ context: ChannelHandlerContext) {
@@ -133,9 +139,20 @@ final class RequestHandler: ChannelInboundHandler {
     }
   }
 
-  /// Begins at once, on this thread, and goes on here.
+  /// The largest body that is read on the connection's own thread. Others wait for that thread: a body of 64 MiB takes seconds.
+  private static let largestOnLoop = 262_144
+
+  /// Begins at once, on this thread, and goes on here; a large body is read elsewhere.
   private func answer(_ request: ControlRequest, taken: Int) {
     let handler = NIOLoopBound(self, eventLoop: loop)
+    guard taken <= Self.largestOnLoop else {
+      Task { [responder, budget, loop] in
+        let response = await responder.respond(to: request)
+        budget.giveBack(taken)
+        loop.execute { handler.value.finish(response) }
+      }
+      return
+    }
     _ = Task.immediate(executorPreference: executor) { [responder, budget] in
       let response = await responder.respond(to: request)
       budget.giveBack(taken)
