@@ -76,6 +76,11 @@ struct PauseTests {
       let none = try await host.cli("resume")
       #expect(none.status == 6 && none.errors.contains("there is no pause of everything; nothing is paused"), "\(none)")
       #expect(try await host.cli("resume", "--all", "7").status == 2)
+      for command in ["pause", "resume"] {
+        let empty = try await host.cli(command, "")
+        #expect(empty.status == 2 && empty.errors.contains("The filter is empty"), "\(empty)")
+      }
+      #expect(try await host.cli("pause", "--list").errors == "nothing is paused\n")
     }
   }
 }

@@ -30,13 +30,13 @@ import Testing
     }
   }
 
-  @Test("an empty body pauses everything; a dry run pauses nothing; a filter or all=true says what ends")
+  @Test("a filter or all says what is paused, and what ends; a dry run pauses nothing")
   func forms() async throws {
     try await with { client in
-      let dry = try await client.send("POST", "/v1/pauses", #"{"dry_run": true}"#)
+      let dry = try await client.send("POST", "/v1/pauses", #"{"all": true, "dry_run": true}"#)
       #expect(dry.status == 200 && dry.node["dry_run"]?.bool == true && dry.node["id"] == nil && dry.node["waiting"]?.integer == 2)
       #expect(try await client.send("GET", "/v1/pauses").node["pauses"]?.array == [])
-      let made = try await client.send("POST", "/v1/pauses", "")
+      let made = try await client.send("POST", "/v1/pauses", #"{"all": true}"#)
       #expect(made.status == 201 && made.node["filter"]?.string?.isEmpty == true)
       _ = try await client.send("POST", "/v1/pauses", #"{"filter": "tag:a  key:b"}"#)
       #expect(try await client.send("DELETE", "/v1/pauses?filter=tag:a%20key:b").node["ended"]?.array?.count == 1)
@@ -50,10 +50,14 @@ import Testing
   @Test(
     "what is wrong in the body is named",
     arguments: [
+      ("", nil, "JSON"), ("{}", "filter", "say what is paused"), (#"{"why": "w", "dry_run": true}"#, "filter", "say what is paused"),
+      (#"{"all": false}"#, "filter", "say what is paused"), (#"{"filter": ""}"#, "filter", "is empty"),
+      (#"{"filter": " \t"}"#, "filter", "is empty"), (#"{"filter": "tag:a", "all": true}"#, "all", "exclude each other"),
+      (#"{"all": "yes"}"#, "all", "true or false"),
       ("[]", nil, "send an object"), (#"{"until": "tomorrow"}"#, "until", "is not a moment"), (#"{"until": 7}"#, "until", "a string"),
-      (#"{"filter": []}"#, "filter", "a string"), (#"{"why": ""}"#, "why", "1 to 1024 bytes"),
+      (#"{"filter": []}"#, "filter", "a string"), (#"{"all": true, "why": ""}"#, "why", "1 to 1024 bytes"),
       (#"{"dry_run": 1}"#, "dry_run", "true or false"),
-      (#"{"until": "2001-01-01T00:00:00Z"}"#, "until", "a time to come"), (#"{"who": "x"}"#, "who", "there is no such member"),
+      (#"{"all": true, "until": "2001-01-01T00:00:00Z"}"#, "until", "a time to come"), (#"{"who": "x"}"#, "who", "there is no such member"),
     ] as [(String, String?, String)])
   func refusals(_ body: String, _ field: String?, _ sentence: String) async throws {
     try await with { client in

@@ -6,6 +6,7 @@ import TaskModel
 enum PauseReader {
   private enum Field: String, CaseIterable {
     case filter, until, why
+    case isAll = "all"
     case isDry = "dry_run"
   }
 
@@ -15,18 +16,17 @@ enum PauseReader {
       switch field {
       case .filter, .why: .may(field.rawValue, .string)
       case .until: .may(field.rawValue, .moment)
-      case .isDry: .may(field.rawValue, .boolean)
+      case .isAll, .isDry: .may(field.rawValue, .boolean)
       }
     })
 
-  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false}`; an empty body pauses
-  /// everything. What the texts say is checked by the host.
+  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false}`, or `"all": true` instead of
+  /// a filter: nobody pauses everything by leaving something out. What the texts say is checked by the host.
   ///
   /// - Parameter who: Who asks, in words for people.
   static func read(_ bytes: [UInt8], by who: String, user: UInt32?) throws(RequestRefusal) -> (order: PauseOrder, isDry: Bool) {
     var order = PauseOrder(by: who, user: user)
-    var isDry = false
-    guard !bytes.isEmpty else { return (order, isDry) }
+    var (isDry, isAll) = (false, false)
     let node = try SubmissionReader.parse(bytes)
     guard case .object(let members) = node.value else {
       throw RequestRefusal(.invalid, "send an object as {\"filter\": \"tag:nightly\", \"why\": \"maintenance\"}, not \(node.kind)")
@@ -36,19 +36,32 @@ enum PauseReader {
         throw SubmissionReader.unknown(member.name, among: Field.allCases.map(\.rawValue))
       }
       switch field {
-      case .filter: order.filter = try text(member.node, field)
+      case .filter:
+        order.filter = try text(member.node, field)
+        guard order.filter.contains(where: { !$0.isWhitespace }) else {
+          throw refusal(.filter, "is empty: send \"all\": true instead to pause everything")
+        }
       case .why: order.reason = try text(member.node, field)
       case .until:
         guard let time = RFC3339.parse(try text(member.node, field)) else {
           throw refusal(.until, "is not a moment: send one like 2026-11-24T06:00:00Z")
         }
         order.until = time
-      case .isDry:
-        guard let value = member.node.bool else { throw refusal(.isDry, "true or false is expected") }
-        isDry = value
+      case .isAll: isAll = try flag(member.node, field)
+      case .isDry: isDry = try flag(member.node, field)
       }
     }
+    guard isAll == order.filter.isEmpty else {
+      throw isAll
+        ? refusal(.isAll, "and filter exclude each other: send one")
+        : refusal(.filter, "say what is paused: a filter, or \"all\": true for everything")
+    }
     return (order, isDry)
+  }
+
+  private static func flag(_ node: JSONNode, _ field: Field) throws(RequestRefusal) -> Bool {
+    guard let value = node.bool else { throw refusal(field, "true or false is expected") }
+    return value
   }
 
   private static func text(_ node: JSONNode, _ field: Field) throws(RequestRefusal) -> String {

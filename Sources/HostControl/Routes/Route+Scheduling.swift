@@ -42,8 +42,8 @@ extension Route {
       responder, _ in responder.list("pauses", await responder.host.pauses()) { $0.pause($1) }
     }.ofHost(),
     Route(
-      .POST, "/v1/pauses", "pause", "Lets nothing begin of what a filter selects", role: .operate,
-      body: RouteBody(PauseReader.schema, isRequired: false),
+      .POST, "/v1/pauses", "pause", "Lets nothing begin of what a filter selects, or of everything", role: .operate,
+      body: RouteBody(PauseReader.schema),
       answers: .json(.named(.begunPause), status: .created, idOf: "/v1/pauses/{"), .json(.named(.begunPause))
     ) { try await $0.pause($1.request) }.ofHost(),
     Route(

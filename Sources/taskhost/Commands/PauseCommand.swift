@@ -37,6 +37,7 @@ struct PauseCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func validate() throws {
+    _ = try filter.explicit(orElse: "pause everything")
     guard list, filter.text != nil || until != nil || reason != nil || dryRun else { return }
     throw ValidationError("--list goes with nothing else.")
   }
@@ -49,7 +50,7 @@ struct PauseCommand: AsyncParsableCommand {
     }
     let moment = try until.map { try TimeArgument.future($0, "--until") }
     let body = JSONWriter.object { writer in
-      writer.member("filter", filter.text)
+      if let text = filter.text { writer.member("filter", text) } else { writer.member("all", true) }
       writer.member("until", moment)
       writer.member("why", reason)
       if dryRun { writer.member("dry_run", true) }

@@ -23,6 +23,9 @@ struct ResumeCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func validate() throws {
+    guard terms.isEmpty || terms.contains(where: { $0.contains { !$0.isWhitespace } }) else {
+      throw ValidationError("The filter is empty: leave it out to end the pause of everything, or name a pause.")
+    }
     guard all, !terms.isEmpty else { return }
     throw ValidationError("--all ends every pause: leave out what names one.")
   }

@@ -10,6 +10,15 @@ struct FilterArgument: ParsableArguments {
   /// The filter; nil if there is none.
   var text: String? { terms.isEmpty ? nil : terms.joined(separator: " ") }
 
+  /// The filter; nil if there is none. An empty argument is an error: a script that leaves a variable empty does not mean everything.
+  func explicit(orElse everything: String) throws -> String? {
+    guard let text else { return nil }
+    guard text.contains(where: { !$0.isWhitespace }) else {
+      throw ValidationError("The filter is empty: leave it out to \(everything), or write one such as tag:nightly.")
+    }
+    return text
+  }
+
   /// The query of a listing: the filter, or what options say.
   func query(otherwise options: [(String, String?)]) throws -> [(String, String?)] {
     guard let text else { return options }
