@@ -55,6 +55,10 @@ import Testing
       #expect(snoozed.status == 303 && snoozed.location == "\(page)?done=snoozed")
       #expect(try await host.request(id).due > WallTime(unixMilliseconds: 1_700_000_000_000))
       #expect(try await client.post("\(page)/snooze", "delay=soon").status == 400)
+      for (form, words) in [("delya=1h", "there is no field"), ("delay=%4", "a field has a %"), ("delay=%ff", "a field is not UTF-8")] {
+        let flawed = try await client.post("\(page)/snooze", form)
+        #expect(flawed.status == 400 && flawed.text.contains(words) && !flawed.text.contains("query"), "\(flawed.text)")
+      }
       #expect(try await client.post("\(page)/pause").location == "\(page)?done=paused")
       #expect(try await host.request(id).paused?.by.hasSuffix("in the dashboard") == true)
       #expect(try await client.post("\(page)/resume").status == 303)

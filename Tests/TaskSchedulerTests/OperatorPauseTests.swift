@@ -282,6 +282,8 @@ import Testing
       for _ in 0..<Limits.pauses { _ = try core.pause(PauseOrder(by: "a"), transaction, now: world.now) }
     }
     #expect(throws: RequestRefusal.self) { try pause(world, "") }
+    let unknown = #expect(throws: RequestRefusal.self) { try resume(world, .id(PauseID(1))) }
+    #expect(unknown?.message.hasSuffix("12 (everything), and 990 more") == true, "\(unknown?.message ?? "")")
     #expect(try resume(world, .all).count == Limits.pauses)
   }
 }

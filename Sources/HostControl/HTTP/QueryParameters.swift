@@ -10,20 +10,27 @@ struct QueryParameters {
   /// Longest forecast: a year.
   static let maximumHours = 366 * 24
 
+  /// Where they come from: how errors name them.
+  enum Source: Sendable {
+    case address, form
+  }
+
   private var items: [(name: String, value: String)] = []
 
   /// Reads `a=b&c=d`; only names in `known` may occur. As in forms, `+` is a blank, and `%2B` a plus.
-  init(_ query: String?, known: [String]) throws(RequestRefusal) {
+  init(_ query: String?, known: [String], of source: Source = .address) throws(RequestRefusal) {
     for part in (query ?? "").split(separator: "&") {
       let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { half in
-        Substring(half.map { $0 == "+" ? " " : String($0) }.joined())
+        Substring(decoding: half.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
       }
-      let name = try Self.decode(halves[0])
+      let name = try Self.decode(halves[0], of: source)
       guard known.contains(name) else {
-        let hint = known.isEmpty ? "; this route takes none" : NearestName.hint(for: name, among: known)
-        throw RequestRefusal(.invalid, "there is no query parameter \"\(name.escapingControlCharacters)\"\(hint)", field: name)
+        let hint = known.isEmpty ? "; this \(source == .form ? "form" : "route") takes none" : NearestName.hint(for: name, among: known)
+        throw RequestRefusal(
+          .invalid, "there is no \(source == .form ? "field" : "query parameter") \"\(name.escapingControlCharacters)\"\(hint)", field: name
+        )
       }
-      items.append((name, halves.count == 2 ? try Self.decode(halves[1]) : ""))
+      items.append((name, halves.count == 2 ? try Self.decode(halves[1], of: source) : ""))
     }
   }
 
@@ -146,7 +153,8 @@ struct QueryParameters {
   }
 
   /// Resolves `%41`.
-  static func decode(_ text: Substring) throws(RequestRefusal) -> String {
+  static func decode(_ text: Substring, of source: Source = .address) throws(RequestRefusal) -> String {
+    let place = source == .form ? "a field" : "the address"
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -157,10 +165,10 @@ struct QueryParameters {
       }
       guard let high = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue }),
         let low = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue })
-      else { throw RequestRefusal(.invalid, "the address has a % that is not followed by two hexadecimal digits") }
+      else { throw RequestRefusal(.invalid, "\(place) has a % that is not followed by two hexadecimal digits") }
       bytes.append(UInt8(high << 4 | low))
     }
-    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw RequestRefusal(.invalid, "the address is not UTF-8") }
+    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw RequestRefusal(.invalid, "\(place) is not UTF-8") }
     return decoded
   }
 }

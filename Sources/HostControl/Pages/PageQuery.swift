@@ -15,7 +15,7 @@ struct PageQuery {
   /// The fields of a form.
   init(form bytes: [UInt8], known: [String]) throws(RequestRefusal) {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw RequestRefusal(.invalid, "the form is not UTF-8") }
-    try self.init(text, known: known)
+    parameters = try QueryParameters(text, known: known, of: .form)
   }
 
   /// A value without blanks around it; nil if it is absent or empty.

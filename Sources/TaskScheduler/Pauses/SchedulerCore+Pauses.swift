@@ -69,8 +69,10 @@ extension SchedulerCore {
   }
 
   private static func noPause(_ selection: PauseSelection, _ pauses: [Pause]) -> RequestRefusal {
+    let more = pauses.count > 10 ? ", and \(pauses.count - 10) more" : ""
     let there =
-      pauses.isEmpty ? "nothing is paused" : "there are: " + pauses.prefix(10).map { "\($0.id) (\($0.subject))" }.joined(separator: ", ")
+      pauses.isEmpty
+      ? "nothing is paused" : "there are: " + pauses.prefix(10).map { "\($0.id) (\($0.subject))" }.joined(separator: ", ") + more
     switch selection {
     case .id(let id): return RequestRefusal(.notFound, "there is no pause \(id); \(there)", field: "id")
     case .filter(""): return RequestRefusal(.notFound, "there is no pause of everything; \(there)", field: "filter")
