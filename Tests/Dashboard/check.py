@@ -67,7 +67,7 @@ def pages(ids):
         "request-retried": request + ids["retried"], "request-gone": request + "01976c1e-0000-7000-8000-000000000000",
         "schedules": "/ui/tasks", "schedule": "/ui/tasks/mail.fetch", "schedule-failing": "/ui/tasks/backup.nightly", "runs": "/ui/runs",
         "run": None, "plugins": "/ui/plugins", "conditions": "/ui/conditions", "forecast": "/ui/forecast", "transfers": "/ui/transfers",
-        "assertions": "/ui/assertions", "submit-typed": "/ui/submit?identifier=test.typed", "submit-json": "/ui/submit?identifier=test.script",
+        "assertions": "/ui/assertions", "pauses": "/ui/pauses", "audit": "/ui/audit", "audit-flaw": "/ui/audit?since=soon", "submit-typed": "/ui/submit?identifier=test.typed", "submit-json": "/ui/submit?identifier=test.script",
     }
 
 
@@ -102,7 +102,7 @@ class Check:
                 if self.axe:
                     browser.run(self.axe)
                     found += browser.run_async("const done = arguments[0]; axe.run().then((r) => done(r.violations.map((v) => v.id + ': ' + v.nodes[0].html.slice(0, 100))))")
-                expects_failure = name in ("requests-flaw", "request-gone")
+                expects_failure = name in ("requests-flaw", "request-gone", "audit-flaw")
                 found += [entry for entry in browser.problems() if not (expects_failure and "Failed to load resource" in entry)]
                 self.expect(browser.title != "pwned", f"{name}: a script of a plugin's text ran")
                 flaws += [f"{name}: {flaw}" for flaw in found]
@@ -234,8 +234,63 @@ class Check:
             browser.wait(lambda: "succeeded" in browser.text("#head"), "the run of the typed handler")
             self.expect('"horizon_s":9007199254740993' in browser.text("main"), "the number is exact")
 
+    def pausing(self, width, dark):
+        """Pauses a filter, then everything, and resumes both, by forms."""
+        def look(name):
+            found = browser.run(RULES)
+            self.expect(not found, f"{name}: {found[:5]}")
+            if self.shots:
+                browser.screenshot(os.path.join(self.shots, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
+
+        def fill(filter, until, why):
+            browser.type("#filter", filter)
+            browser.type("#until", until)
+            browser.type("#why", why)
+
+        with Browser(width, 900, dark) as browser:
+            held = self.host.script("sleep 1", tags=["held"], delay_ms=3600000)
+            browser.open(self.host.url("/ui/pauses"))
+            fill("tga:held", "2h", "the archive moves")
+            browser.push("Pause")
+            browser.wait(lambda: "at character 1" in browser.text(".error"), "what is wrong with the filter")
+            look("pauses-flaw")
+            self.expect(browser.run("return document.getElementById('why').value") == "the archive moves", "what was typed is kept")
+            browser.type("#filter", "tag:held")
+            browser.push("Pause")
+            browser.wait(lambda: "The pause is in force: 1 request waits" in browser.text(".notice"), "what was done")
+            mine = "tr[th[contains(., 'tag:held')]]"
+            row = browser.run(
+                "return [...document.querySelectorAll('#list tr')].find((r) => r.textContent.includes('tag:held')).innerText")
+            self.expect("the archive moves" in row and "in the dashboard" in row and "in 2 h" in row.replace("in 1 h", "in 2 h"), f"who, why, until when: {row}")
+            look("pauses-in-force")
+            self.expect(any("the archive moves" in str(gate) for gate in self.host.json("GET", f"/v1/requests/{held}/why")["gates"]), "it is held")
+            browser.push("Resume", mine)
+            browser.wait(lambda: "ended" in browser.text(".notice") and "tag:held" not in browser.text("#list"), "the end of the pause")
+            browser.click(browser.find("#everything"))
+            browser.push("Pause")
+            browser.wait(lambda: "Pause everything?" in browser.text("h1"), "the question")
+            look("pause-question")
+            self.expect(all(pause["filter"] for pause in self.host.json("GET", "/v1/pauses")["pauses"]), "nothing is paused before the answer")
+            browser.push("Pause everything")
+            browser.wait(lambda: "everything" in browser.text("#list"), "everything is paused")
+            # Whoever else looks at the page sees what a program does.
+            [everything] = [pause["id"] for pause in self.host.json("GET", "/v1/pauses")["pauses"] if not pause["filter"]]
+            browser.wait(lambda: browser.text("#link-state") == "live", "the stream")
+            self.host.json("DELETE", f"/v1/pauses/{everything}")
+            browser.wait(lambda: "everything" not in browser.text("#list"), "the page follows")
+            browser.open(self.host.url("/ui/audit"))
+            self.expect("endPause" in browser.text("#list") and "/ui/pauses" in browser.text("#list"), "the audit has it all")
+            look("audit-pauses")
+            self.host.json("DELETE", f"/v1/requests/{held}")
+
     def without_scripts(self):
         with Browser(scripts=False) as browser:
+            browser.open(self.host.url("/ui/pauses"))
+            browser.type("#filter", "tag:none")
+            browser.push("Pause")
+            browser.wait(lambda: "The pause is in force: 0 requests wait" in browser.text(".notice"), "the pause")
+            browser.push("Resume", "tr[th[contains(., 'tag:none')]]")
+            browser.wait(lambda: "The pause has ended" in browser.text(".notice"), "its end")
             request = self.host.script("sleep 1", delay_ms=3600000)
             browser.open(self.host.url("/ui/requests/" + request))
             self.expect(browser.text("#link-state") == "", "no script ran")
@@ -313,7 +368,12 @@ def main():
         checks += [
             ("every page from 320 to 3840 px", check.widths), ("keyboard alone", check.keyboard), ("a failing nightly job is found and mended", check.mend), ("pages follow the host", check.live),
             ("actions on requests and conditions", check.actions), ("filters and bulk actions", check.filters),
-            ("a typed handler's form", check.submission), ("without JavaScript", check.without_scripts), ("a flood of events", check.flood),
+            ("a typed handler's form", check.submission),
+        ]
+        checks += [(f"pauses by form at {width} px, {'dark' if dark else 'light'}", lambda width=width, dark=dark: check.pausing(width, dark))
+                   for width in WIDTHS for dark in (False, True)]
+        checks += [
+            ("without JavaScript", check.without_scripts), ("a flood of events", check.flood),
             ("an open page costs nothing", lambda: idle(options.build)),
         ]
         for name, body in checks:

@@ -181,6 +181,9 @@ class Host:
         self.json("POST", "/v1/transfers", {"payload": {"items": [
             {"url": "https://download.example.org/images/disk-2026.img", "to": "/srv/disk.img"},
             {"url": "https://download.example.org/b", "to": "/srv/b"}]}, "delay_ms": 3600000})
+        long = "identifier:com.example." + "warehouse-" * 8 + "inventory.synchronisation"
+        self.json("POST", "/v1/pauses", {"filter": long, "why": "the database moves to another machine room, and comes back on Sunday"})
+        self.json("POST", "/v1/pauses", {"filter": "tag:archive payload.account:x", "why": HOSTILE, "until": "2030-01-01T00:00:00Z"})
         self.json("POST", "/v1/assertions", {"name": "package upgrade", "reason": "dpkg is unpacking", "for_ms": 300000})
         self.wait(lambda: self.state(ids["retried"]) == "succeeded" and self.state(ids["dead"]) == "failed" and self.state(ids["hostile"]) == "failed")
         self.wait(lambda: self.state(ids["running"]) == "running")

@@ -1,5 +1,6 @@
 import ControlTestSupport
 import HTTPTransfer
+import TaskFilters
 import TaskModel
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
     "every page has one heading, its own files alone, and forbids everything else",
     arguments: [
       "/", "/ui/requests", "/ui/tasks", "/ui/runs", "/ui/plugins", "/ui/conditions", "/ui/forecast", "/ui/transfers", "/ui/assertions",
-      "/ui/submit",
+      "/ui/pauses", "/ui/submit",
     ])
   func pages(_ path: String) async throws {
     try await with { (_: MemoryHost, client: PageClient) async throws -> Void in
@@ -51,7 +52,10 @@ import Testing
       host.setProblems([Problem(.failing, of: hostile, hostile, remedy: hostile)])
       host.setPlugins([PluginStatus(file: hostile, health: .refused, reasonCode: "not_elf", reasonMessage: hostile)])
       _ = try await host.beginAssertion(AssertionRequest(name: hostile, reason: hostile))
-      for path in ["/", "/ui/requests", "/ui/requests/\(id)", "/ui/runs", "/ui/runs/\(run)", "/ui/plugins", "/ui/assertions"] {
+      _ = try await host.pause(PauseOrder(filter: "tag:\(RequestFilter.quoted(hostile))", by: hostile, reason: hostile), isDry: false)
+      for path in [
+        "/", "/ui/requests", "/ui/requests/\(id)", "/ui/runs", "/ui/runs/\(run)", "/ui/plugins", "/ui/assertions", "/ui/pauses",
+      ] {
         let text = try await client.get(path).text
         #expect(text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "\(path)")
         #expect(!text.contains("<script>alert") && text.components(of: "<script") == 1, "\(path)")

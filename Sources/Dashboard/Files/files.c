@@ -16,6 +16,9 @@ static const unsigned char icon_svg[] = {
 static const unsigned char assertions_mustache[] = {
 #embed "templates/assertions.mustache"
 };
+static const unsigned char audit_mustache[] = {
+#embed "templates/audit.mustache"
+};
 static const unsigned char badge_mustache[] = {
 #embed "templates/badge.mustache"
 };
@@ -51,6 +54,12 @@ static const unsigned char overview_mustache[] = {
 };
 static const unsigned char pager_mustache[] = {
 #embed "templates/pager.mustache"
+};
+static const unsigned char pause_question_mustache[] = {
+#embed "templates/pause-question.mustache"
+};
+static const unsigned char pauses_mustache[] = {
+#embed "templates/pauses.mustache"
 };
 static const unsigned char plugins_mustache[] = {
 #embed "templates/plugins.mustache"
@@ -96,6 +105,7 @@ static const struct dashboard_file files[] = {
     ENTRY("dashboard.js", dashboard_js),
     ENTRY("icon.svg", icon_svg),
     ENTRY("assertions.mustache", assertions_mustache),
+    ENTRY("audit.mustache", audit_mustache),
     ENTRY("badge.mustache", badge_mustache),
     ENTRY("bulk.mustache", bulk_mustache),
     ENTRY("button.mustache", button_mustache),
@@ -108,6 +118,8 @@ static const struct dashboard_file files[] = {
     ENTRY("log.mustache", log_mustache),
     ENTRY("overview.mustache", overview_mustache),
     ENTRY("pager.mustache", pager_mustache),
+    ENTRY("pause-question.mustache", pause_question_mustache),
+    ENTRY("pauses.mustache", pauses_mustache),
     ENTRY("plugins.mustache", plugins_mustache),
     ENTRY("request-rows.mustache", request_rows_mustache),
     ENTRY("request.mustache", request_mustache),

@@ -35,9 +35,10 @@ public enum OverviewPage {
     // A subject is an identifier, IDENTIFIER/KEY, or something that has no page.
     let halves = problem.subject.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     let identifier = isOfTask(problem.kind) ? halves.first.flatMap { try? TaskIdentifier($0) } : nil
+    let pauses = problem.kind == .paused ? Page.Section.pauses.path : nil
     return [
       "badge": View(badge: problem.kind.rawValue, tone: problem.needsAction ? .bad : .wait), "subject": problem.subject ?? "the host",
-      "href": identifier.map { href(problem.kind, $0, key: halves.count == 2 ? halves[1] : nil) },
+      "href": identifier.map { href(problem.kind, $0, key: halves.count == 2 ? halves[1] : nil) } ?? pauses,
       "time": View(time: problem.since, now: now),
       "sentence": problem.sentence, "remedy": problem.remedy, "buttons": identifier.flatMap { buttons(problem.kind, $0) },
     ]
@@ -75,6 +76,7 @@ public enum OverviewPage {
       ["number": "\(status.running) of \(status.maxConcurrentRuns)", "label": "run slots in use"],
       ["number": "\(status.pluginsRegistered)", "label": "plugins registered", "href": Page.Section.plugins.path],
       ["number": "\(status.pluginsRefused)", "label": "plugins refused", "href": Page.Section.plugins.path],
+      ["number": "\(status.pauses.count)", "label": "pauses in force", "href": Page.Section.pauses.path],
       ["number": "\(status.assertions.count)", "label": "assertions held", "href": Page.Section.assertions.path],
     ]
   }

@@ -5,7 +5,7 @@ import TaskModel
 public struct Page {
   /// The entries of the navigation.
   public enum Section: String, CaseIterable, Sendable {
-    case overview, requests, tasks, runs, plugins, conditions, forecast, transfers, assertions
+    case overview, requests, tasks, runs, plugins, conditions, forecast, transfers, pauses, assertions, audit
 
     var label: String { self == .tasks ? "Schedules" : rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
     var path: String { self == .overview ? "/" : "/ui/\(rawValue)" }

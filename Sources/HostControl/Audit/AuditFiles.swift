@@ -83,6 +83,27 @@ struct AuditFiles: Sendable {
     return found
   }
 
+  /// The lines before a number, newest first, at most `limit`. Blocks; any thread, also while lines are appended.
+  ///
+  /// It reads from the end, so that the newest lines cost little, however large the files are.
+  func read(before number: Int64, since: WallTime?, limit: Int) throws(ErrorNumber) -> [(number: Int64, line: [UInt8])] {
+    var found: [(number: Int64, line: [UInt8])] = []
+    var last = number
+    for age in 0...Self.older {
+      guard found.count < limit, !isBehind(age, 0, since) else { break }
+      guard var lines = try LinesFromEnd(path(age)) else { continue }
+      while found.count < limit, let line = try lines.next() {
+        // What was rotated meanwhile comes twice, and is taken once.
+        guard let number = Self.number(of: line), number < last else { continue }
+        last = number
+        if since.map({ Self.time(of: line) >= $0.unixMilliseconds }) ?? true, JSONReader.isValid(Array(line)) {
+          found.append((number, Array(line)))
+        }
+      }
+    }
+    return found
+  }
+
   /// Whether a file has only lines that are not wanted, as the first line of the next one shows.
   private func isBehind(_ age: Int, _ last: Int64, _ since: WallTime?) -> Bool {
     guard age > 0, let bytes = try? WholeTransfer.read(path(age - 1), atMost: 256, O_NOFOLLOW),

@@ -58,15 +58,23 @@ final class AuditLog: Sendable {
 
   /// The lines after a number, oldest first.
   func read(after last: Int64, since: WallTime?, limit: Int) async throws(RequestRefusal) -> [(number: Int64, line: [UInt8])] {
+    try await read { files throws(ErrorNumber) in try files.read(after: last, since: since, limit: limit) }
+  }
+
+  /// The lines before a number, or the last ones, newest first.
+  func read(before number: Int64?, since: WallTime?, limit: Int) async throws(RequestRefusal) -> [(number: Int64, line: [UInt8])] {
+    try await read { files throws(ErrorNumber) in try files.read(before: number ?? .max, since: since, limit: limit) }
+  }
+
+  private typealias Lines = [(number: Int64, line: [UInt8])]
+
+  private func read(_ body: @escaping @Sendable (AuditFiles) throws(ErrorNumber) -> Lines) async throws(RequestRefusal) -> Lines {
     let files = files
-    let result = await withCheckedContinuation {
-      (continuation: CheckedContinuation<Result<[(number: Int64, line: [UInt8])], RequestRefusal>, Never>) in
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Lines, RequestRefusal>, Never>) in
       let isTaken = reading.take(from: "") {
         continuation.resume(
           returning: Result { () throws(RequestRefusal) in
-            do { return try files.read(after: last, since: since, limit: limit) } catch {
-              throw RequestRefusal(.unavailable, "the audit cannot be read: \(error)")
-            }
+            do { return try body(files) } catch { throw RequestRefusal(.unavailable, "the audit cannot be read: \(error)") }
           })
         return .zero
       } failed: { error in

@@ -17,7 +17,10 @@ final class EventBacklog: Sendable {
 
   private struct Member {
     let number: Int
+    let kind: EventReader.Kind
     var queue: UnsentEvents
+    /// Whether something has changed that is no event, since the reader was told last.
+    var isStale = false
     /// nil until the reader begins.
     var wake: (@Sendable () -> Void)?
     /// Whether it was woken and may still have events.
@@ -70,6 +73,18 @@ final class EventBacklog: Sendable {
     for wake in wakes { wake() }
   }
 
+  /// Something has changed that is no event: tells those who are told of changes. Returns at once; any thread.
+  func tellPages() {
+    let wakes = state.withLock { state -> [@Sendable () -> Void] in
+      state.members.indices.compactMap { index in
+        guard state.members[index].kind == .changes else { return nil }
+        state.members[index].isStale = true
+        return state.members[index].waking()
+      }
+    }
+    for wake in wakes { wake() }
+  }
+
   /// The host reports no more events: readers still get what they have not been sent, then their streams end.
   func finish() {
     let wakes = state.withLock { state in
@@ -100,7 +115,7 @@ final class EventBacklog: Sendable {
         queue.resume(at: id.flatMap { $0 < .max ? $0 + 1 : nil }, in: state.ring)
       }
       state.nextNumber += 1
-      state.members.append(Member(number: state.nextNumber, queue: queue))
+      state.members.append(Member(number: state.nextNumber, kind: kind, queue: queue))
       return (state.nextNumber, oldest)
     }
     oldest?()
@@ -132,12 +147,13 @@ final class EventBacklog: Sendable {
     }
   }
 
-  /// Drops all that reader `number` has not been sent, and returns whether there was anything. The reader is woken for the next event.
+  /// Drops all that reader `number` has not been told, and returns whether there was anything. The reader is woken for the next event.
   func takeAll(_ number: Int) -> Bool {
     state.withLock { state in
       guard let index = state.members.firstIndex(where: { $0.number == number }) else { return false }
-      state.members[index].isAwake = false
-      return state.members[index].queue.drop()
+      let wasStale = state.members[index].isStale
+      (state.members[index].isAwake, state.members[index].isStale) = (false, false)
+      return state.members[index].queue.drop() || wasStale
     }
   }
 

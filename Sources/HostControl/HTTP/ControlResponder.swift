@@ -24,7 +24,10 @@ struct ControlResponder: Sendable {
   /// The response to a request. A change is recorded before the client learns of it.
   func respond(to request: ControlRequest) async -> ControlResponse {
     let response = await attempt(request)
-    if let audit, let entry = AuditEntry(of: request, response, at: SystemClock().wallTime) { await audit.record(entry) }
+    guard let entry = AuditEntry(of: request, response, at: SystemClock().wallTime) else { return response }
+    await audit?.record(entry)
+    // Not every change is an event: open pages show pauses, overrides and the audit too.
+    events.tellPages()
     return response
   }
 

@@ -27,6 +27,11 @@ extension PageResponder {
     case (3, "conditions") where parts[2] == "clear":
       _ = try await host.clearConditions(.all)
       return seeOther("/ui/conditions", .cleared)
+    case (2, "pauses"): return try await pauseByForm(request)
+    case (3, "pauses") where parts[2] == "resume": return try await resume(.all, request)
+    case (4, "pauses") where parts[3] == "resume":
+      guard let id = PauseID(parts[2]) else { throw Self.nothing(at: request) }
+      return try await resume(.id(id), request)
     case (2, "submit"): return try await submit(request)
     case (2, "bulk"): return try await bulk(request)
     default: break

@@ -36,6 +36,8 @@ extension PageResponder {
       return try page(ForecastPage.make(try await host.forecast(hours: 24, limit: Self.forecastRuns, of: { _ in true }), now: now), query())
     case (2, "transfers"): return try await transfers(query("after"))
     case (2, "assertions"): return try page(AssertionsPage.make(await host.heldAssertions(), now: now), query())
+    case (2, "pauses"): return try page(PausesPage.make(await host.pauses(), now: now), query())
+    case (2, "audit"): return try await audit(query("since", "before"), rows: Self.rows)
     case (2, "submit"): return try await submitForm(query("identifier"))
     case (3, "files"): return try file(parts[2], request)
     case (3, "requests"): return try await one(try id(parts[2], request), query())

@@ -4,6 +4,8 @@ import TaskModel
 /// What was done, as the address of the page says that follows. Only these words are known: nobody's link can put a sentence into a page.
 enum PageResult: String {
   case cancelled, stopping, retried, discarded, snoozed, paused, resumed, started, expired, released, overridden, cleared
+  case pauseBegun = "pause_begun"
+  case pauseEnded = "pause_ended"
   case created, kept, replaced, updated, appended, bulk
 
   init(_ disposition: Disposition) { self = Self(rawValue: disposition.rawValue) ?? .created }
@@ -24,6 +26,8 @@ enum PageResult: String {
       case .released: "The plugin gets runs again."
       case .overridden: "The condition is overridden until the override is cleared."
       case .cleared: "The machine decides again."
+      case .pauseBegun: "The pause is in force: \(count == 1 ? "1 request waits" : "\(count ?? 0) requests wait") now."
+      case .pauseEnded: "\(count == 1 ? "The pause has" : "\(count ?? 0) pauses have") ended: what no other pause holds goes on."
       case .created: "The request was submitted."
       case .kept: "A live request with this key was kept; nothing was added."
       case .replaced: "The request was submitted in place of the one with its key."

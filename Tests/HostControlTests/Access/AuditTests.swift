@@ -71,6 +71,36 @@ import Testing
     }
   }
 
+  @Test("the page of the audit has the newest first, goes on with older ones, and begins where it is asked to")
+  func page() async throws {
+    try await RemoteFixture.with(MemoryHost()) { fixture in
+      let (local, pages) = (HTTPTestClient(socket: fixture.socket), PageClient(socket: fixture.socket))
+      #expect(try await pages.get("/ui/audit").text.contains("Nobody has changed anything yet."))
+      for index in 0..<60 { _ = try await local.send("POST", "/v1/requests", #"{"identifier": "com.example.a\#(index)"}"#) }
+      let first = try await pages.get("/ui/audit").text
+      let newest = try #require(first.firstRange(of: "com.example.a59<"))
+      let older = try #require(first.firstRange(of: "com.example.a10<"))
+      #expect(newest.lowerBound < older.lowerBound && !first.contains("com.example.a9<"))
+      #expect(first.contains("process \(getpid())") && first.contains(">submit</code>") && first.contains("user \(getuid())"))
+      #expect(first.contains("href=\"/ui/audit?before=11\""))
+      let second = try await pages.get("/ui/audit?since=1h&before=11").text
+      #expect(second.contains("com.example.a9<") && second.contains("com.example.a0<") && !second.contains("com.example.a10<"))
+      #expect(second.contains("href=\"/ui/audit?since=1h\"") && !second.contains("rel=\"next\""))
+      #expect(try await pages.get("/ui/audit?since=2900-01-01T00:00:00Z").text.contains("Nobody has changed anything since then."))
+      let wrong = try await pages.get("/ui/audit?since=soon")
+      #expect(wrong.status == 400 && wrong.text.contains("is not a moment") && wrong.text.contains("value=\"soon\""))
+      #expect(try await pages.get("/ui/audit?before=x").status == 400)
+      #expect(try await fixture.client(.operate).send("GET", "/ui/audit").status == 403)
+    }
+  }
+
+  @Test("a host without an audit says so") func none() async throws {
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let answer = try await PageClient(socket: fixture.socket).get("/ui/audit")
+      #expect(answer.status >= 400 && answer.text.contains("records no audit"))
+    }
+  }
+
   // MARK: Files
 
   private static func append(_ files: AuditFiles, _ numbers: ClosedRange<Int64>) throws {
@@ -98,6 +128,10 @@ import Testing
       #expect(found.map(\.number) == Array(51...125))
       #expect(try files.read(after: 73, since: nil, limit: 4).map(\.number) == [74, 75, 76, 77])
       #expect(try files.read(after: 0, since: WallTime(unixMilliseconds: 119_000), limit: 1000).map(\.number) == Array(119...125))
+      #expect(try files.read(before: .max, since: nil, limit: 1000).map(\.number) == Array((51...125).reversed()))
+      #expect(try files.read(before: 73, since: nil, limit: 4).map(\.number) == [72, 71, 70, 69])
+      #expect(
+        try files.read(before: 124, since: WallTime(unixMilliseconds: 119_000), limit: 1000).map(\.number) == Array((119...123).reversed()))
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 8)
     }
   }
@@ -114,6 +148,18 @@ import Testing
       close(opened.descriptor)
       try Self.append(files, 5...6)
       #expect(try files.read(after: 0, since: nil, limit: 10).map(\.number) == [1, 2, 3, 5, 6])
+      #expect(try files.read(before: .max, since: nil, limit: 10).map(\.number) == [6, 5, 3, 2, 1])
+    }
+  }
+
+  @Test("lines from the end are those from the beginning, across blocks")
+  func backwards() async throws {
+    try await ControlFixture.withDirectory { directory in
+      let files = AuditFiles(in: directory)
+      try Self.append(files, 1...6000)
+      #expect(try files.read(before: .max, since: nil, limit: 10_000).map(\.number) == Array((1...6000).reversed()))
+      let last = try files.read(after: 5998, since: nil, limit: 2).map(\.line)
+      #expect(try files.read(before: .max, since: nil, limit: 2).map(\.line) == last.reversed())
     }
   }
 
