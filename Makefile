@@ -11,12 +11,13 @@
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
+# make package  builds Debian packages in .build/package; make package-check installs, upgrades and removes them in a Debian 12 of their own
 # make clean   removes what was built; make clean-state removes ./state
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs package package-check lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
 PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
@@ -187,6 +188,17 @@ races: export TASKHOST_TESTS := HostThreadsTests,PluginRuntimeTests,TaskSchedule
 races: deps
 	swift build --product taskhostPackageTests --sanitize=thread --scratch-path $(TSAN_SCRATCH)
 	$(call run_under_tsan,$(RACE_TESTS))
+
+# Debian packages of what `make stage` made.
+PACKAGE := .build/package
+package package-check: PACKAGES += binutils chrpath dpkg-dev
+package: stage
+	Packaging/debian/build $(STAGE) $(STATE)/plugins $(PACKAGE)
+
+# As root. It downloads a Debian 12 once, and keeps it in /var/tmp.
+package-check: PACKAGES += debootstrap fish groff lintian man-db mandoc systemd zsh
+package-check: stage
+	Tests/Package/check.py $(STAGE) $(STATE)/plugins
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources SDK Plugins Tests
