@@ -10,15 +10,20 @@ enum PauseReader {
     case isDry = "dry_run"
   }
 
-  /// What ``read(_:by:user:)`` takes.
-  static let schema = JSONSchema.members(
+  /// What ``read(_:by:user:)`` takes: a filter, or everything.
+  static let schema = JSONSchema.choice([.members(members(of: .filter)), .members(members(of: .isAll))])
+
+  private static func members(of subject: Field) -> [MemberSchema] {
     Field.allCases.flatMap { field -> [MemberSchema] in
       switch field {
-      case .filter, .why: .may(field.rawValue, .string)
+      case .filter: field == subject ? .must(field.rawValue, .string) : []
+      case .isAll: field == subject ? .must(field.rawValue, .boolean) : []
+      case .why: .may(field.rawValue, .string)
       case .until: .may(field.rawValue, .moment)
-      case .isAll, .isDry: .may(field.rawValue, .boolean)
+      case .isDry: .may(field.rawValue, .boolean)
       }
-    })
+    }
+  }
 
   /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false}`, or `"all": true` instead of
   /// a filter: nobody pauses everything by leaving something out. What the texts say is checked by the host.
