@@ -36,6 +36,7 @@ let package = Package(
     .executable(name: "taskhost-worker", targets: ["taskhost-worker"]),
     .executable(name: "taskhost-notify", targets: ["taskhost-notify"]),
     .library(name: "CTaskHost", targets: ["CTaskHost"]),
+    .library(name: "TaskHostClient", targets: ["TaskHostClient"]),
     .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
     .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
     .library(name: "AppleCompat", targets: ["AppleCompat", "AppleCompatOSLog", "AppleCompatSwiftUI"]),
@@ -63,7 +64,8 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "CPluginTemplates", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust",
-        "RecordJSON", "StrictText", "TaskFilters", "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
+        "RecordJSON", "StrictText", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel", argumentParser, logging, nioCore, nioPosix,
+        serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.
@@ -155,6 +157,8 @@ let package = Package(
     // Requests, runs and answers about them as JSON, for clients and plugins.
     .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel", "TransferOrders"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
+    // What the command line and other programs speak to a host with.
+    .target(name: "TaskHostClient", dependencies: ["HostThreads", "StrictText", "TaskModel"], swiftSettings: settings),
     // Notifications as webhooks, mails and pings.
     .target(name: "NoticeDelivery", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText"], swiftSettings: settings),
     // The one grammar that selects requests and runs.
@@ -311,8 +315,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StoreTestSupport", "StrictText", "TaskHost", "TaskModel",
-        "TestSupport", "taskhost",
+        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StoreTestSupport", "StrictText", "TaskHost",
+        "TaskHostClient", "TaskModel", "TestSupport", "taskhost",
         logging, serviceLifecycle,
       ],
       swiftSettings: settings),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TaskHostClient
 
 struct TaskHostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,9 +39,9 @@ struct TaskHostCommand: AsyncParsableCommand {
       }
       return ExitStatus.done.rawValue
     } catch let failure as CommandFailure {
-      Terminal.progress("")
-      Terminal.note(failure.description)
-      return failure.status.rawValue
+      return tell(failure)
+    } catch let error as TaskHostError {
+      return tell(CommandFailure(error))
     } catch let code as ExitCode {
       return code.rawValue
     } catch {
@@ -53,6 +54,12 @@ struct TaskHostCommand: AsyncParsableCommand {
       Terminal.note(message.hasPrefix("Error: ") ? "taskhost: " + message.dropFirst("Error: ".count) : message)
       return (isUsage ? ExitStatus.usage : .failed).rawValue
     }
+  }
+
+  private static func tell(_ failure: CommandFailure) -> Int32 {
+    Terminal.progress("")
+    Terminal.note(failure.description)
+    return failure.status.rawValue
   }
 }
 

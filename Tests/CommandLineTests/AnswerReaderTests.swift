@@ -1,5 +1,6 @@
 import Testing
 
+@testable import TaskHostClient
 @testable import taskhost
 
 @Suite("Taking an HTTP answer apart") struct AnswerReaderTests {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import TaskHostClient
 @testable import taskhost
 
 @Suite("Reading the host's answers") struct AnswerTests {
@@ -42,8 +43,8 @@ import Testing
       ("[]", "it is an array, not an object"),
     ])
   func refused(_ json: String, _ words: String) throws {
-    let failure = try #require(throws: CommandFailure.self) { try read(json) }
-    #expect(failure.status == .refused && failure.description.contains(words), "\(failure)")
+    let failure = try #require(throws: TaskHostError.self) { try read(json) }
+    #expect(failure.kind == .unexpected && CommandFailure(failure).status == .refused && failure.description.contains(words), "\(failure)")
   }
 
   @Test("what others wrote is passed on byte for byte, whatever it is")

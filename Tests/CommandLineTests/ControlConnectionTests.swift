@@ -2,6 +2,7 @@ import ControlTestSupport
 import Glibc
 import Testing
 
+@testable import TaskHostClient
 @testable import taskhost
 
 @Suite("A connection to a host") struct ControlConnectionTests {

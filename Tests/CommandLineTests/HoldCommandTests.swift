@@ -4,6 +4,7 @@ import TaskModel
 import TestSupport
 import Testing
 
+@testable import TaskHostClient
 @testable import taskhost
 
 /// The built executable against a host over a real socket.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import TaskHostClient
 @testable import taskhost
 
 @Suite("Following an occurrence") struct OccurrenceFollowerTests {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import TaskHostClient
 @testable import taskhost
 
 @Suite("The progress of a run on a terminal") struct ProgressBarTests {

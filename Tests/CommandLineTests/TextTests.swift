@@ -4,6 +4,7 @@ import StrictText
 import TaskModel
 import TestSupport
 import Testing
+@testable import TaskHostClient
 @testable import taskhost
 
 @Suite("What people write and read") struct TextTests {

@@ -2,6 +2,7 @@ import ControlTestSupport
 import Foundation
 import Glibc
 import HostControl
+import HostThreads
 import Testing
 
 @Suite("Control socket") struct ControlSocketTests {

@@ -1,3 +1,5 @@
+import HostThreads
+
 /// The path of the control socket, and who may use it.
 public struct ControlSocket: Sendable, Hashable {
   /// Longest path of a Unix socket in bytes (`sockaddr_un` holds 108, with the final 0).

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// Carries out a bulk action part by part, after a question at the terminal.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CalendarTime
-import HostControl
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// Follows an occurrence to its end and shows it, for `--wait`.
@@ -56,7 +56,7 @@ struct FollowSession {
           if shows, let step { show(step, &line) }
         }
       }
-    } catch let error where !(error is CommandFailure || error is ExitCode) {
+    } catch let error where !(error is CommandFailure || error is TaskHostError || error is ExitCode) {
       throw gone(because: "\(error)")
     }
     throw gone(because: "it ended")

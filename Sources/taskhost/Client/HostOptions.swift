@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TaskHostClient
 
 /// The options that select a host, and how to print its answers.
 struct HostOptions: ParsableArguments {

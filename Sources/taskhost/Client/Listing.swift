@@ -1,4 +1,5 @@
 import ArgumentParser
+import TaskHostClient
 
 /// An answer that further pages may follow.
 protocol PagedAnswer: Decodable {

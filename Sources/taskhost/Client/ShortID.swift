@@ -1,4 +1,5 @@
 import TaskFilters
+import TaskHostClient
 import TaskModel
 
 /// Finds the id that a person means: a whole one, an unambiguous beginning, or for a request `IDENTIFIER/KEY`, where the key may be

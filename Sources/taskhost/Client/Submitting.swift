@@ -1,4 +1,5 @@
 import StrictText
+import TaskHostClient
 
 /// A submission from the command line: prints the request's id, or follows the request until one occurrence has ended.
 enum Submitting {

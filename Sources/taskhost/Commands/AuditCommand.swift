@@ -1,6 +1,7 @@
 import ArgumentParser
 import CalendarTime
 import StrictText
+import TaskHostClient
 
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

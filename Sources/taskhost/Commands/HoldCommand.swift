@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import HostThreads
 import StrictText
+import TaskHostClient
 import TaskModel
 
 struct HoldCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TaskHostClient
 import TaskModel
 
 struct ResumeCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CalendarTime
 import StrictText
+import TaskHostClient
 
 struct RunsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CalendarTime
+import TaskHostClient
 import TaskModel
 
 struct RunsLogsCommand: AsyncParsableCommand {

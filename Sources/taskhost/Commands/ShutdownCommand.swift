@@ -1,4 +1,5 @@
 import ArgumentParser
+import TaskHostClient
 
 struct ShutdownCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictText
+import TaskHostClient
 import TaskModel
 
 struct SimulateCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CalendarTime
 import StrictText
+import TaskHostClient
 import TaskModel
 
 struct StatusCommand: AsyncParsableCommand {

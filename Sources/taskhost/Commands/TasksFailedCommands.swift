@@ -1,4 +1,5 @@
 import ArgumentParser
+import TaskHostClient
 import TaskModel
 
 /// The failed requests that a command handles.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CalendarTime
 import HostControl
 import StrictText
+import TaskHostClient
 import TaskModel
 
 struct TokenCommand: AsyncParsableCommand {

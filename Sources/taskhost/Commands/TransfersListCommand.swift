@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictText
+import TaskHostClient
 
 struct TransfersListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictText
+import TaskHostClient
 
 struct TransfersPauseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// The options of `submit` for what identifies a request to others: its keys, and the trace that it belongs to.

@@ -1,5 +1,6 @@
 import CalendarTime
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// An answer's members, one per line, for people.

@@ -1,4 +1,5 @@
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// The progress of one run as one line of a terminal: `running [====>    ] 42 %, 420 of 1000 files, about 3 min left: copying a.txt`.

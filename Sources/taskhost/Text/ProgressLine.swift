@@ -1,4 +1,5 @@
 import HostThreads
+import TaskHostClient
 import TaskModel
 
 /// The progress of the run that a command follows, on the terminal's last line. It writes nothing if standard error is not a terminal.

@@ -1,3 +1,5 @@
+import TaskHostClient
+
 /// A row of the table of schedules: one schedule, or several of a plugin that has one for each of many things of a kind.
 ///
 /// The keys say which: `watch/mail` and `watch/crm` are of one kind. A schedule that fails has a row of its own, so that nothing hides it.

@@ -1,5 +1,6 @@
 import CalendarTime
 import StrictText
+import TaskHostClient
 import TaskModel
 
 enum ScheduleText {
@@ -17,7 +18,7 @@ enum ScheduleText {
   /// - Parameters:
   ///   - schedule: The schedule as the host stores it.
   ///   - waited: What the request waits for besides its time, as far as the submitter knows.
-  static func start(of schedule: EffectiveSchedule, waitingFor waited: String?, now: Int64) -> String {
+  static func start(of schedule: EffectiveAnswer, waitingFor waited: String?, now: Int64) -> String {
     var parts = [first(schedule, waitingFor: waited, now: now)]
     if let repetition = repetition(schedule.repetition) { parts.append("then \(repetition)") }
     if let deadline = schedule.deadlineUnixMs {
@@ -26,7 +27,7 @@ enum ScheduleText {
     return parts.joined(separator: ", ")
   }
 
-  private static func first(_ schedule: EffectiveSchedule, waitingFor waited: String?, now: Int64) -> String {
+  private static func first(_ schedule: EffectiveAnswer, waitingFor waited: String?, now: Int64) -> String {
     guard let start = schedule.nextStartUnixMs else {
       return "waits for \((waited ?? "an event or another request").escapingControlCharacters)"
     }

@@ -1,6 +1,7 @@
 import Glibc
 import HostThreads
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// A command's output: answers on standard output, everything else on standard error.

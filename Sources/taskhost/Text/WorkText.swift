@@ -1,4 +1,5 @@
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// The work and the progress of runs in words. Texts of plugins in them are escaped.

@@ -1,3 +1,5 @@
+import TaskHostClient
+
 /// The host's answers for one look of `taskhost top`: its status, and the rows of the shown table.
 struct TopReading: Sendable {
   /// What is shown.

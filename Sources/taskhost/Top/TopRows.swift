@@ -1,5 +1,6 @@
 import CalendarTime
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// Makes the rows of `taskhost top` from the host's answers. Texts of plugins and submitters are escaped here.

@@ -1,5 +1,6 @@
 import HostThreads
 import StrictText
+import TaskHostClient
 import TaskModel
 
 /// Runs `taskhost top`: takes keys, asks the host, draws.
@@ -80,7 +81,8 @@ struct TopSession {
         state.message = text
         ask.yield()
       case .failed(let error):
-        guard let failure = error as? CommandFailure, failure.status == .refused else { throw error }
+        let known = error as? CommandFailure ?? (error as? TaskHostError).map { CommandFailure($0) }
+        guard let failure = known, failure.status == .refused else { throw error }
         // A wrong filter, or an action that the host refuses.
         state.message = failure.why
       case .input(.ended): return

@@ -1,6 +1,7 @@
 import ControlTestSupport
 import HTTPTransfer
 import Glibc
+import HostThreads
 import NIOCore
 import StrictText
 import TaskModel

@@ -1,6 +1,7 @@
 import ControlTestSupport
 import Foundation
 import Glibc
+import HostThreads
 import Logging
 import Synchronization
 import TaskModel

@@ -1,3 +1,5 @@
+import TaskHostClient
+
 /// The parts of the host's status that tables show.
 struct StatusAnswer: Decodable {
   /// In the host's PID namespace.
@@ -137,17 +139,6 @@ struct ForecastAnswer: Decodable {
   let held: [Held]
   let notes: [String]
   let truncated: Bool
-}
-
-/// The reason for the host's refusal.
-struct ErrorAnswer: Decodable {
-  struct Reason: Decodable {
-    let message: String
-    /// The member of the body, or the parameter, that it is about.
-    let field: String?
-  }
-
-  let error: Reason
 }
 
 /// The plugin files that were found.

@@ -1,3 +1,4 @@
+import TaskHostClient
 import TaskModel
 
 /// A pause of an operator's.

@@ -1,3 +1,5 @@
+import TaskHostClient
+
 /// The output of a run that was asked for a token: where it is, never the token itself.
 struct TokenAnswer: Decodable {
   struct Account: Decodable {

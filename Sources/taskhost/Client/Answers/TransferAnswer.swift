@@ -1,4 +1,5 @@
 import StrictText
+import TaskHostClient
 
 /// A transfer of a listing: a request, and what its payload and its last run say.
 struct TransferAnswer: Decodable, Identifiable {

@@ -1,5 +1,4 @@
 import Glibc
-import HostThreads
 
 /// Finds out what is at a socket's path.
 public enum SocketFile {

@@ -1,24 +1,24 @@
 /// An event of the host's stream.
-enum StreamEvent {
+package enum StreamEvent {
   /// The progress of a run.
-  struct Progress: Decodable {
-    let run: String?
-    let request: String
-    let progress: ProgressAnswer
+  package struct Progress: Decodable {
+    package let run: String?
+    package let request: String
+    package let progress: ProgressAnswer
   }
 
   /// What a run has done.
-  struct Work: Decodable {
-    let run: String
-    let request: String
-    let work: WorkAnswer
+  package struct Work: Decodable {
+    package let run: String
+    package let request: String
+    package let work: WorkAnswer
   }
 
   /// A run wrote a line.
-  struct Log: Decodable {
-    let run: String
-    let request: String
-    let line: Quoted<LogLineAnswer>
+  package struct Log: Decodable {
+    package let run: String
+    package let request: String
+    package let line: Quoted<LogLineAnswer>
   }
 
   case request(RequestAnswer)
@@ -32,7 +32,7 @@ enum StreamEvent {
   case other
 
   /// Reads the data of the event `name`.
-  init(_ name: String, _ data: Answer) throws {
+  package init(_ name: String, _ data: Answer) throws {
     switch name {
     case "request": self = .request(try data.read())
     case "run": self = .run(try data.read())

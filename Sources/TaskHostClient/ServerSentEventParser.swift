@@ -1,12 +1,12 @@
 /// Divides a stream of bytes into events (WHATWG HTML, "Server-sent events"; lines that end in LF or CRLF, fields `event` and `data`).
-struct ServerSentEventParser {
+package struct ServerSentEventParser {
   private var line: [UInt8] = []
   private var name = ""
   private var data: [UInt8] = []
   private var hasData = false
 
   /// The events that `bytes` complete.
-  mutating func feed(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
+  package mutating func feed(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
     var events: [ServerSentEvent] = []
     for byte in bytes {
       guard byte == UInt8(ascii: "\n") else {
@@ -42,7 +42,7 @@ struct ServerSentEventParser {
 }
 
 /// A piece of an event stream.
-enum ServerSentEvent: Sendable, Hashable {
+package enum ServerSentEvent: Sendable, Hashable {
   case comment(String)
   case event(String, [UInt8])
 }

@@ -1,11 +1,11 @@
 import Glibc
-import HostControl
+import HostThreads
 import TaskModel
 
 /// A connection to a host for one request and its answer. Calls block.
-struct ControlConnection: ~Copyable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+package struct ControlConnection: ~Copyable {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
 
     fileprivate static func system(_ code: Int32) -> Failure {
       Failure(description: code == EAGAIN ? "no answer came in time" : String(cString: strerror(code)))
@@ -17,7 +17,7 @@ struct ControlConnection: ~Copyable {
   /// Connects. If the host's queue of waiting connections is full, this waits for room, because the host is only busy.
   ///
   /// - Parameter timeout: The maximum wait for room, and for the host to take the request.
-  init(to socket: String, timeout: Duration) throws(Failure) {
+  package init(to socket: String, timeout: Duration) throws(Failure) {
     descriptor = SocketFile.connection(to: socket, within: Int(timeout.components.seconds))
     guard descriptor >= 0 else { throw .system(errno) }
   }
@@ -25,14 +25,14 @@ struct ControlConnection: ~Copyable {
   deinit { close(descriptor) }
 
   /// The process that opened the host's socket, as the kernel numbers it here; 0 if it has no number here.
-  var peerProcess: Int32 {
+  package var peerProcess: Int32 {
     // `struct ucred`, which Swift's Glibc module lacks: process, user, group.
     var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
     var size = socklen_t(MemoryLayout.size(ofValue: credentials))
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 ? credentials.0 : 0
   }
 
-  func send(_ method: String, _ path: String, _ body: [UInt8]?) throws(Failure) {
+  package func send(_ method: String, _ path: String, _ body: [UInt8]?) throws(Failure) {
     var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     if body != nil { head += "Content-Type: application/json\r\n" }
     if body != nil || method != "GET" { head += "Content-Length: \(body?.count ?? 0)\r\n" }
@@ -56,7 +56,7 @@ struct ControlConnection: ~Copyable {
   ///   - timeout: The maximum wait for the whole answer; nil for no limit.
   ///   - take: Called with the status and each part of the body. Returns false to stop reading.
   /// - Returns: The status.
-  func answer(timeout: Duration?, _ take: (_ status: Int, _ part: [UInt8]) -> Bool) throws -> Int {
+  package func answer(timeout: Duration?, _ take: (_ status: Int, _ part: [UInt8]) -> Bool) throws -> Int {
     let deadline = timeout.map { ContinuousClock.now + $0 }
     var reader = AnswerReader()
     var buffer = [UInt8](repeating: 0, count: 65_536)

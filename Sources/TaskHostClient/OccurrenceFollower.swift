@@ -1,12 +1,12 @@
 import TaskModel
 
-/// Follows one occurrence of a request through the host's events: decides what to show, and when it has ended. Pure; ``FollowSession``
-/// acts.
+/// Follows one occurrence of a request through the host's events: decides what to show, and when it has ended. Pure: who reads the
+/// events acts.
 ///
 /// The last events of a request and its run may come in either order, so either may end the occurrence.
-struct OccurrenceFollower {
-  /// What an event means to the waiting command.
-  enum Step: Hashable {
+package struct OccurrenceFollower {
+  /// What an event means to who waits.
+  package enum Step: Hashable {
     case began(attempt: Int64)
     case progress(ProgressAnswer)
     case work(WorkAnswer)
@@ -18,34 +18,26 @@ struct OccurrenceFollower {
     case ended(End)
   }
 
-  enum End: Hashable {
+  package enum End: Hashable {
     case succeeded, failed, cancelled
-
-    var status: ExitStatus {
-      switch self {
-      case .succeeded: .done
-      case .failed: .failed
-      case .cancelled: .cancelled
-      }
-    }
   }
 
   private let request: String
   private let isRepeating: Bool
   /// The outcome of a run that did not decide the occurrence; the request's next event decides.
   private var open: (outcome: String, message: String?)?
-  /// Whether the command knows that it is paused.
+  /// Whether it was told that it is paused.
   private var isPaused = false
   /// The id of the last run that ended.
-  private(set) var lastRun: String?
+  package private(set) var lastRun: String?
 
-  init(request: String, isRepeating: Bool) {
+  package init(request: String, isRepeating: Bool) {
     self.request = request
     self.isRepeating = isRepeating
   }
 
   /// The meaning of an event; nil if it has none here.
-  mutating func apply(_ event: StreamEvent) -> Step? {
+  package mutating func apply(_ event: StreamEvent) -> Step? {
     switch event {
     case .run(let run) where run.request == request: return runChanged(run)
     case .request(let record) where record.id == request: return requestChanged(record)

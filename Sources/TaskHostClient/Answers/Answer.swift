@@ -1,24 +1,24 @@
-import StrictText
+package import StrictText
 
 /// JSON from the host: an answer, an event's data, or a part of one.
-struct Answer: Decodable, Sendable {
+package struct Answer: Decodable, Sendable {
   /// The whole text that contains `node`.
   private let text: [UInt8]
-  let node: JSONNode
+  package let node: JSONNode
 
-  var bytes: [UInt8] { Array(text[node.range]) }
+  package var bytes: [UInt8] { Array(text[node.range]) }
 
   /// Members with bytes from plugins and submitters. They are shown, but not read.
   private static let opaqueMembers = ["payload", "output"]
   /// The maximum number of values, enough for a listing of 10,000 rows.
   private static let values = 20_000_000
 
-  init(_ text: [UInt8]) throws {
+  package init(_ text: [UInt8]) throws {
     self.text = text
     node = try JSONReader.read(text, limits: JSONLimits(values: Self.values, opaqueMembers: Self.opaqueMembers))
   }
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     guard let decoder = decoder as? AnswerDecoder else {
       throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "only the host's answers can be read so"))
     }
@@ -28,22 +28,22 @@ struct Answer: Decodable, Sendable {
 
   /// Reads the members that `Value` declares, and ignores others.
   ///
-  /// - Throws: ``CommandFailure`` if the host's version answers something else.
-  func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+  /// - Throws: ``TaskHostError`` if the host's version answers something else.
+  package func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     do { return try Value(from: AnswerDecoder(node, in: text)) } catch let error as UnexpectedAnswer {
-      throw CommandFailure(.refused, "the host's answer", "\(error)", remedy: "use taskhost in the host's version")
+      throw TaskHostError(.unexpected, "the host's answer", "\(error)", remedy: "use taskhost in the host's version")
     }
   }
 
-  func bytes(of part: JSONNode) -> [UInt8] { Array(text[part.range]) }
+  package func bytes(of part: JSONNode) -> [UInt8] { Array(text[part.range]) }
 }
 
 /// A part of an answer that is both decoded and printed.
-struct Quoted<Value: Decodable>: Decodable {
-  let value: Value
-  let json: Answer
+package struct Quoted<Value: Decodable>: Decodable {
+  package let value: Value
+  package let json: Answer
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     value = try Value(from: decoder)
     json = try Answer(from: decoder)
   }

@@ -1,38 +1,38 @@
-import StrictText
+package import StrictText
 
 /// Decodes a value that ``JSONReader`` has read. The property `dueUnixMs` reads the member `due_unix_ms`, so only its declaration names the
 /// member.
-struct AnswerDecoder: Decoder {
+package struct AnswerDecoder: Decoder {
   /// The text that contains `node`.
-  let text: [UInt8]
+  package let text: [UInt8]
   /// The name of this member; nil for a whole answer or an element.
   private let key: (any CodingKey)?
   /// nil if there is no such member.
   private let node: JSONNode?
 
-  init(_ node: JSONNode?, in text: [UInt8], as key: (any CodingKey)? = nil) {
+  package init(_ node: JSONNode?, in text: [UInt8], as key: (any CodingKey)? = nil) {
     self.node = node
     self.text = text
     self.key = key
   }
 
-  var codingPath: [any CodingKey] { key.map { [$0] } ?? [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  package var codingPath: [any CodingKey] { key.map { [$0] } ?? [] }
+  package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+  package func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .object(let members) = try present().value else { throw unexpected("an object") }
     return KeyedDecodingContainer(ObjectContainer(members: members, object: self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+  package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     guard let elements = try present().array else { throw unexpected("an array") }
     return ArrayContainer(elements: elements, array: self)
   }
 
-  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+  package func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
   /// The value, which must exist.
-  func present() throws -> JSONNode {
+  package func present() throws -> JSONNode {
     guard let node else { throw UnexpectedAnswer(key, "is missing") }
     return node
   }
@@ -43,31 +43,31 @@ struct AnswerDecoder: Decoder {
 }
 
 extension AnswerDecoder: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { if case .null = node?.value { true } else { false } }
+  package func decodeNil() -> Bool { if case .null = node?.value { true } else { false } }
 
-  func decode(_ type: String.Type) throws -> String {
+  package func decode(_ type: String.Type) throws -> String {
     guard let text = node?.string else { throw unexpected("a string") }
     return text
   }
 
-  func decode(_ type: Bool.Type) throws -> Bool {
+  package func decode(_ type: Bool.Type) throws -> Bool {
     guard let truth = node?.bool else { throw unexpected("a truth value") }
     return truth
   }
 
-  func decode(_ type: Int64.Type) throws -> Int64 {
+  package func decode(_ type: Int64.Type) throws -> Int64 {
     guard let number = node?.integer else { throw unexpected("a whole number") }
     return number
   }
 
-  func decode(_ type: UInt64.Type) throws -> UInt64 {
+  package func decode(_ type: UInt64.Type) throws -> UInt64 {
     guard case .number = node?.value, let range = node?.range, let number = UInt64(String(decoding: text[range], as: UTF8.self)) else {
       throw unexpected("a whole number from 0 to \(UInt64.max)")
     }
     return number
   }
 
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+  package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // Other numeric types would call this method for themselves, endlessly.
     guard !(type is any Numeric.Type) else { throw unexpected("a number that can be read as Int64 or UInt64") }
     return try Value(from: self)
@@ -75,7 +75,7 @@ extension AnswerDecoder: SingleValueDecodingContainer {
 }
 
 /// A property whose members are in the object that contains the property.
-protocol Inlined: Decodable {}
+package protocol Inlined: Decodable {}
 
 private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let members: [JSONMember]
@@ -132,10 +132,10 @@ private struct ArrayContainer: UnkeyedDecodingContainer {
 }
 
 /// A member that is missing or has an unexpected type.
-struct UnexpectedAnswer: Error, CustomStringConvertible {
-  let description: String
+package struct UnexpectedAnswer: Error, CustomStringConvertible {
+  package let description: String
 
-  init(_ key: (any CodingKey)?, _ flaw: String) { description = "\(key?.stringValue.inSnakeCase ?? "it") \(flaw)" }
+  package init(_ key: (any CodingKey)?, _ flaw: String) { description = "\(key?.stringValue.inSnakeCase ?? "it") \(flaw)" }
 }
 
 extension String {

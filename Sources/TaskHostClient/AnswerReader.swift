@@ -1,8 +1,8 @@
 /// Parses an HTTP/1.1 answer as it arrives (RFC 9112). The body has a length, comes in chunks, or ends with the connection.
-struct AnswerReader {
+package struct AnswerReader {
   /// What arrived is not an HTTP answer.
-  struct Flaw: Error, CustomStringConvertible {
-    let description: String
+  package struct Flaw: Error, CustomStringConvertible {
+    package let description: String
   }
 
   private enum State {
@@ -17,20 +17,20 @@ struct AnswerReader {
   private static let longestLine = 65_536
 
   /// 0 until the answer's first line has been read.
-  private(set) var status = 0
+  package private(set) var status = 0
   private var state = State.statusLine
   private var line: [UInt8] = []
   private var length: Int?
   private var isChunked = false
 
-  var hasEnded: Bool { if case .ended = state { true } else { false } }
+  package var hasEnded: Bool { if case .ended = state { true } else { false } }
   /// Whether the answer is complete if the connection ends now.
-  var mayEnd: Bool { if case .bodyToTheEnd = state { true } else { hasEnded } }
+  package var mayEnd: Bool { if case .bodyToTheEnd = state { true } else { hasEnded } }
 
   /// Takes the connection's next bytes.
   ///
   /// - Returns: The part of the body among them.
-  mutating func take(_ bytes: some Collection<UInt8>) throws(Flaw) -> [UInt8] {
+  package mutating func take(_ bytes: some Collection<UInt8>) throws(Flaw) -> [UInt8] {
     var rest = ArraySlice(bytes)
     var body: [UInt8] = []
     while !rest.isEmpty, !hasEnded {
