@@ -158,7 +158,9 @@ let package = Package(
     .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel", "TransferOrders"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     // What the command line and other programs speak to a host with.
-    .target(name: "TaskHostClient", dependencies: ["HostThreads", "StrictText", "TaskModel"], swiftSettings: settings),
+    .target(
+      name: "TaskHostClient", dependencies: ["HostThreads", "StrictText", "TaskModel", nioCore, nioPosix, nioSSL, nioTLS],
+      swiftSettings: settings),
     // Notifications as webhooks, mails and pings.
     .target(name: "NoticeDelivery", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText"], swiftSettings: settings),
     // The one grammar that selects requests and runs.
@@ -346,7 +348,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "ExecTests", dependencies: ["CTaskHost", "Exec", "StrictText", "TaskHostSDK"], swiftSettings: settings),
     .systemLibrary(name: "CLibSSL", path: "Tests/CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
-    .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),
+    .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TaskHostClient", "TestSupport"], swiftSettings: settings),
+    // The example of Documentation/clients.md.
+    .executableTarget(
+      name: "client-example", dependencies: ["TaskHostClient"], path: "Tests/Fixtures/ClientExample", swiftSettings: settings),
     .executableTarget(
       name: "failpoint-probe", dependencies: ["Failpoints"], path: "Tests/FailpointsTests/Probe", swiftSettings: settings),
     .testTarget(

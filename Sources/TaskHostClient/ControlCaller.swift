@@ -8,93 +8,85 @@ package struct ControlCaller: Sendable {
   private static let timeout = Duration.seconds(60)
   /// The maximum size of an answer in bytes, enough for a listing of 10,000 rows.
   private static let answerBytes = 256 * 1_048_576
-  /// The maximum size in bytes of a refusal to stream events.
-  private static let refusalBytes = 65_536
   /// What to do where no host is.
   package static let start = "start one: taskhost run, or name its socket"
 
-  /// The path of the host's control socket. Each call makes its own connection.
-  package let socket: String
+  /// Where the host is. Each call makes its own connection.
+  package let address: ControlAddress
 
-  package init(socket: String) { self.socket = socket }
+  package init(_ address: ControlAddress) { self.address = address }
 
   /// Sends a request, perhaps with a JSON body, and reads the answer. Throws if the host answers with an error.
   package func send(_ method: String, _ path: String, _ body: [UInt8]? = nil) async throws -> Answer {
     let (status, bytes): (Int, [UInt8])
     do {
-      (status, bytes) = try await withCheckedThrowingContinuation { continuation in
-        Self.onThread("request", { continuation.resume(with: $0) }) { try exchange(method, path, body) }
-      }
+      (status, bytes) = try await Self.onThread("request") { try exchange(method, path, body) }
     } catch { throw unreachable(error) }
     guard (200..<300).contains(status) else { throw refusal(bytes, status: status) }
     return try answer(bytes)
   }
 
   private func exchange(_ method: String, _ path: String, _ body: [UInt8]?) throws -> (status: Int, bytes: [UInt8]) {
-    let connection = try ControlConnection(to: socket, timeout: Self.timeout)
+    let connection = try ControlConnection(to: address, timeout: Self.timeout)
     try connection.send(method, path, body)
     var bytes: [UInt8] = []
     let status = try connection.answer(timeout: Self.timeout) { _, part in
       bytes += part
       return bytes.count <= Self.answerBytes
     }
-    guard bytes.count <= Self.answerBytes else { throw ControlConnection.Failure(description: "its answer is too large") }
+    guard bytes.count <= Self.answerBytes else { throw ConnectionFailure("its answer is too large") }
     return (status, bytes)
   }
 
   /// Subscribes to the host's events. The stream contains everything that happens after this returns.
   ///
   /// - Parameter request: Selects only events of the request with this id.
-  /// - Returns: The events until the host ends. A thread reads them for the life of the process.
+  /// - Returns: The events until the host ends. They are read as they are taken: a reader that is slow for long misses some, and is told so.
   package func subscribe(request: String? = nil) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
     let path = Self.path("/v1/stream", [("request", request)])
-    let (stream, continuation) = AsyncThrowingStream<ServerSentEvent, any Error>.makeStream()
-    Self.onThread("events", { if case .failure(let error) = $0 { continuation.finish(throwing: error) } else { continuation.finish() } }) {
-      let connection = try ControlConnection(to: socket, timeout: Self.timeout)
-      try connection.send("GET", path, nil)
-      var (parser, refused) = (ServerSentEventParser(), [UInt8]())
-      let status = try connection.answer(timeout: nil) { status, part in
-        if status == 200 { for event in parser.feed(part) { continuation.yield(event) } } else { refused += part }
-        return refused.count <= Self.refusalBytes
-      }
-      if status != 200 { throw refusal(refused, status: status) }
-    }
     do {
-      for try await event in stream {
-        if case .comment = event { return stream }
+      let connection = try await Self.onThread("events") {
+        let connection = try ControlConnection(to: address, timeout: Self.timeout)
+        try connection.send("GET", path, nil)
+        return connection
       }
+      let feed = EventFeed(connection, self)
+      try await feed.begin()
+      return AsyncThrowingStream { try await feed.next() }
+    } catch let error as CancellationError {
+      throw error
     } catch { throw unreachable(error) }
-    throw gone
   }
 
   /// The process that opened the host's socket, as the kernel numbers it here; 0 if it has no number here.
   package func peerProcess() async throws -> Int32 {
-    try await withCheckedThrowingContinuation { continuation in
-      Self.onThread("peer", { continuation.resume(with: $0) }) {
-        try ControlConnection(to: socket, timeout: Self.timeout).peerProcess
-      }
-    }
+    try await Self.onThread("peer") { try ControlConnection(to: address, timeout: Self.timeout).peerProcess }
   }
 
   /// Runs a blocking `body` on its own thread.
-  package static func onThread<Success: Sendable>(
-    _ name: String, _ end: @escaping @Sendable (Result<Success, any Error>) -> Void, _ body: @escaping @Sendable () throws -> Success
-  ) {
-    do {
-      try HostThread.start(name) { end(Result(catching: body)) }
-    } catch { end(.failure(error)) }
+  package static func onThread<Success: Sendable>(_ name: String, _ body: @escaping @Sendable () throws -> Success) async throws -> Success
+  {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        try HostThread.start(name) { continuation.resume(with: Result(catching: body)) }
+      } catch { continuation.resume(throwing: error) }
+    }
   }
 
   /// Reads the data of an event.
   package func answer(_ bytes: [UInt8]) throws -> Answer {
-    do { return try Answer(bytes) } catch {
-      throw TaskHostError(
-        .unexpected, socket, "the answer is not JSON: \(error)", remedy: "check that the socket belongs to a host of this version")
-    }
+    do { return try Answer(bytes) } catch { throw unexpected("the answer is not JSON: \(error)") }
+  }
+
+  private func unexpected(_ why: String) -> TaskHostError {
+    let what = if case .socket = address { "socket" } else { "address" }
+    return TaskHostError(.unexpected, address.text, why, remedy: "check that the \(what) belongs to a host of this version")
   }
 
   /// The failure of who reads a stream that ended with the host.
-  package var gone: TaskHostError { TaskHostError(.unreachable, socket, "the host went away", remedy: "start it again: taskhost run") }
+  package var gone: TaskHostError {
+    TaskHostError(.unreachable, address.text, "the host went away", remedy: "start it again: taskhost run")
+  }
 
   /// Text as part of a path or a query.
   package static func escape(_ text: String) -> String { PercentEncoding.encode(text, keeping: "-._~") }
@@ -105,20 +97,21 @@ package struct ControlCaller: Sendable {
     return parts.isEmpty ? path : "\(path)?\(parts.joined(separator: "&"))"
   }
 
-  private func refusal(_ bytes: [UInt8], status: Int) -> TaskHostError {
+  func refusal(_ bytes: [UInt8], status: Int) -> TaskHostError {
     guard let error = try? Answer(bytes).read(ErrorAnswer.self).error else {
-      return TaskHostError(
-        .unexpected, socket, "the host answered with HTTP status \(status)",
-        remedy: "check that the socket belongs to a host of this version")
+      return unexpected("the host answered with HTTP status \(status)")
     }
     return TaskHostError(.refused(status: status, code: error.code, field: error.field), nil, error.message)
   }
 
-  /// Says what is wrong with the socket; mentions `error` only if the socket looks fine.
+  /// Says what is wrong with the address; mentions `error` only if a socket looks fine.
   private func unreachable(_ error: any Error) -> TaskHostError {
     if let known = error as? TaskHostError { return known }
-    func failure(_ why: String, _ remedy: String) -> TaskHostError { TaskHostError(.unreachable, socket, why, remedy: remedy) }
-    switch SocketFile.state(of: socket) {
+    func failure(_ why: String, _ remedy: String) -> TaskHostError { TaskHostError(.unreachable, address.text, why, remedy: remedy) }
+    guard case .socket(let path) = address else {
+      return failure("no host answers there: \(error)", "check the address, and the host's control.listen")
+    }
+    switch SocketFile.state(of: path) {
     case .absent: return failure("no host is running there", Self.start)
     case .stale: return failure("its host is gone", Self.start)
     case .other: return failure("is not a socket", Self.start)

@@ -13,6 +13,12 @@ public struct TaskHostError: Error, Sendable, Hashable, CustomStringConvertible 
     case refused(status: Int, code: String?, field: String?)
     /// The answer is not what a host of this version says.
     case unexpected
+    /// What the caller gave cannot be used: nothing was sent.
+    case invalid
+    /// The time of the call is over. The request goes on.
+    case timedOut
+    /// The task that waited was cancelled. The request goes on.
+    case interrupted
   }
 
   /// The kind of failure.

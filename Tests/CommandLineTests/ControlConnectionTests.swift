@@ -13,7 +13,7 @@ import Testing
       let path = "\(directory)/silent.sock"
       let listener = try Self.listener(at: path)
       defer { close(listener) }
-      let connection = try ControlConnection(to: path, timeout: .seconds(10))
+      let connection = try ControlConnection(to: .socket(path), timeout: .seconds(10))
       try connection.send("GET", "/v1/status", nil)
       let begin = ContinuousClock.now
       do {

@@ -19,7 +19,7 @@ struct BulkSession {
   ///
   /// - Throws: `ExitCode` 6 if one was refused, 4 if the answer to the question is not yes.
   func run() async throws {
-    let client = host.client(delay == nil ? .submit : TasksSnoozeCommand.names)
+    let client = try host.client(delay == nil ? .submit : TasksSnoozeCommand.names)
     if options.dryRun {
       let plan = try await plan(client, prints: true)
       print(plan.changes, Self.words(action).matching)

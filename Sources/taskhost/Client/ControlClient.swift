@@ -6,11 +6,8 @@ struct ControlClient: Sendable {
   /// How refusals name what the command gave.
   let names: OptionNames
 
-  /// The socket's path.
-  var socket: String { caller.socket }
-
-  init(socket: String, names: OptionNames) {
-    caller = ControlCaller(socket: socket)
+  init(_ address: ControlAddress, names: OptionNames) {
+    caller = ControlCaller(address)
     self.names = names
   }
 
@@ -38,9 +35,7 @@ struct ControlClient: Sendable {
 
   /// Returns once the host's process has ended.
   func wait(for end: HostEnd) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      ControlCaller.onThread("host-end", { continuation.resume(with: $0) }) { end.wait() }
-    }
+    try await ControlCaller.onThread("host-end") { end.wait() }
   }
 
   /// Reads the data of an event.
@@ -63,6 +58,8 @@ extension CommandFailure {
     switch error.kind {
     case .unreachable: self.init(.noHost, error.what, error.why, remedy: remedy)
     case .refused(_, _, let field): self.init(.refused, error.what, names.sentence(error.why, about: field), remedy: remedy)
+    case .invalid: self.init(.usage, error.what, error.why, remedy: remedy)
+    case .timedOut, .interrupted: self.init(.failed, error.what, error.why, remedy: remedy)
     case .unexpected: self.init(.refused, error.what, error.why, remedy: remedy)
     }
   }

@@ -14,15 +14,6 @@ struct FollowSession {
   /// The answer to the submission, if JSON is wanted.
   let json: Answer?
 
-  /// How an occurrence ended.
-  struct Ending {
-    let end: OccurrenceFollower.End
-    /// The run that ended it; nil if the request never ran.
-    let run: Answer?
-    /// The request's last message; nil if it has none, or its end is not known yet.
-    let message: String?
-  }
-
   /// Reads `events` until the occurrence has ended, and prints the end. The subscription must precede the submission or start of the request.
   ///
   /// - Throws: `ExitCode` unless the occurrence succeeded; ``CommandFailure`` if the host went away.
@@ -32,56 +23,13 @@ struct FollowSession {
   ///
   /// - Parameter shows: Whether to show on standard error what happens until then.
   /// - Throws: ``CommandFailure`` if the host went away.
-  func ending(_ events: AsyncThrowingStream<ServerSentEvent, any Error>, shows: Bool = true) async throws -> Ending {
-    var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
-    var last: Answer?
-    var message: String?
+  func ending(_ events: AsyncThrowingStream<ServerSentEvent, any Error>, shows: Bool = true) async throws -> OccurrenceWatch.Ending {
+    let watch = OccurrenceWatch(client.caller, request: request, isRepeating: isRepeating, existed: existed)
     var line = ProgressLine()
     defer { line.clear() }
-    if existed {
-      let present = try StreamEvent("request", try await client.get("/v1/requests/\(ControlClient.escape(request))"))
-      if case .request(let record) = present { message = record.lastMessage }
-      if case .ended(let end) = follower.apply(present) { return Ending(end: end, run: try await lastRun(nil), message: message) }
-    }
     do {
-      for try await case .event(let name, let data) in events {
-        for (name, data) in try await known(name, try client.answer(data)) {
-          let event = try StreamEvent(name, data)
-          let step = follower.apply(event)
-          if case .run(let run) = event, run.id == follower.lastRun { last = data }
-          if case .request(let record) = event, record.id == request { message = record.lastMessage }
-          if case .ended(let end) = step {
-            return Ending(end: end, run: try await lastRun(last), message: message)
-          }
-          if shows, let step { show(step, &line) }
-        }
-      }
-    } catch let error where !(error is CommandFailure || error is TaskHostError || error is ExitCode) {
-      throw gone(because: "\(error)")
-    }
-    throw gone(because: "it ended")
-  }
-
-  /// The event itself; if events were missed, the current state instead.
-  private func known(_ name: String, _ data: Answer) async throws -> [(name: String, data: Answer)] {
-    guard name == "missed" else { return [(name, data)] }
-    // The run comes first, as in the stream: the request's state alone does not say how its last run ended.
-    let run = try await latestRun().flatMap { $0.value.outcome == nil ? nil : ("run", $0.json) }
-    return [run, ("request", try await client.get("/v1/requests/\(request)"))].compactMap(\.self)
-  }
-
-  private func latestRun() async throws -> Quoted<RunAnswer>? {
-    try await client.get("/v1/runs?request=\(request)&limit=1").read(LatestRun.self).runs.first
-  }
-
-  private struct LatestRun: Decodable {
-    let runs: [Quoted<RunAnswer>]
-  }
-
-  private func gone(because reason: String) -> CommandFailure {
-    CommandFailure(
-      .noHost, client.socket, "the host went away before \(request) was done: \(reason)",
-      remedy: "the request is stored: start the host again, then run taskhost tasks show \(request)")
+      return try await watch.ending(events) { step in if shows { show(step, &line) } }
+    } catch let error as TaskHostError { throw CommandFailure(error, client.names) }
   }
 
   private func show(_ step: OccurrenceFollower.Step, _ line: inout ProgressLine) {
@@ -106,7 +54,7 @@ struct FollowSession {
     }
   }
 
-  private func finish(_ ending: Ending) throws {
+  private func finish(_ ending: OccurrenceWatch.Ending) throws {
     let end = ending.end
     if let json {
       printJSON(end, submission: json, run: ending.run)
@@ -123,20 +71,6 @@ struct FollowSession {
   /// Without a run, only the request knows why it failed.
   private static func neverRan(_ message: String?) -> String {
     "it did not run" + (message.map { ": \($0.escapingControlCharacters)" } ?? "")
-  }
-
-  /// The run that ended the occurrence; nil if the request never ran.
-  ///
-  /// - Parameter seen: The run's event, used if the host is already gone.
-  private func lastRun(_ seen: Answer?) async throws -> Answer? {
-    // Neither a listing nor an event is guaranteed to contain the unchanged output.
-    var id = try seen?.read(RunAnswer.self).id
-    if id == nil { id = try await latestRun()?.value.id }
-    guard let id else { return nil }
-    do { return try await client.get("/v1/runs/\(id)") } catch {
-      guard let seen else { throw error }
-      return seen
-    }
   }
 
   private func printJSON(_ end: OccurrenceFollower.End, submission: Answer, run: Answer?) {

@@ -12,6 +12,18 @@ struct HostOptions: ParsableArguments {
       "The host's control socket. (default: TASKHOST_SOCKET, the configuration's socket, or state/control.sock)", valueName: "path"))
   var socket: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A host on TCP, https://HOST:PORT, instead of the socket; its token is in TASKHOST_TOKEN. (default: TASKHOST_URL)",
+      valueName: "url"))
+  var url: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Certificates in PEM for --url, one of which the host's must come from. (default: TASKHOST_CA_FILE, or the system's)",
+      valueName: "file"))
+  var caFile: String?
+
   @Option(help: ArgumentHelp("The configuration that names the socket. (default: ./taskhost.toml)", valueName: "file"))
   var config: String?
 
@@ -20,6 +32,7 @@ struct HostOptions: ParsableArguments {
 
   /// As `date -u` does: the time zone of this process is UTC from now on.
   func validate() throws {
+    guard socket == nil || url == nil else { throw ValidationError("--socket and --url exclude each other: name one host.") }
     guard utc else { return }
     setenv("TZ", "UTC0", 1)
     tzset()
@@ -28,9 +41,25 @@ struct HostOptions: ParsableArguments {
   /// A client for that host, not yet connected.
   ///
   /// - Parameter names: How refusals name what the command gave.
-  func client(_ names: OptionNames = .submit) -> ControlClient {
-    let environment = getenv("TASKHOST_SOCKET").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    return ControlClient(socket: socket ?? environment ?? socketFromConfiguration(config) ?? "state/control.sock", names: names)
+  func client(_ names: OptionNames = .submit) throws -> ControlClient {
+    do { return ControlClient(try address(), names: names) } catch { throw CommandFailure(error, names) }
+  }
+
+  private func address() throws(TaskHostError) -> ControlAddress {
+    if let socket { return .socket(socket) }
+    if let url { return try Self.remote(url, caFile) }
+    if let socket = Self.variable("TASKHOST_SOCKET") { return .socket(socket) }
+    if let url = Self.variable("TASKHOST_URL") { return try Self.remote(url, caFile) }
+    return .socket(socketFromConfiguration(config) ?? "state/control.sock")
+  }
+
+  private static func remote(_ url: String, _ caFile: String?) throws(TaskHostError) -> ControlAddress {
+    let authority = caFile ?? (url.hasPrefix("https:") ? variable("TASKHOST_CA_FILE") : nil)
+    return .remote(try RemoteHost(url: url, token: variable("TASKHOST_TOKEN"), certificateAuthority: authority))
+  }
+
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Asks the host and prints its answer: unchanged with `--json`, otherwise with `show`.

@@ -24,7 +24,7 @@ enum Listing {
     of page: Page.Type, _ path: String, _ query: [(String, String?)], atOnce: Int = 10_000, limit: Int, _ host: HostOptions
   ) async throws -> [Page.Row] {
     guard limit > 0 else { throw ValidationError("--limit: write a number of at least 1.") }
-    let client = host.client()
+    let client = try host.client()
     var rows: [Page.Row] = []
     var seen: Set<String> = []
     var (listed, next) = (0, String?.none)
@@ -48,7 +48,7 @@ enum Listing {
     of page: Page.Type, _ method: String, _ path: String, _ query: [(String, String?)], atOnce: Int,
     _ host: HostOptions, _ body: (Page) -> Void
   ) async throws {
-    let client = host.client()
+    let client = try host.client()
     var next: String?
     repeat {
       let answer = try await client.send(method, ControlClient.path(path, query + [("limit", "\(atOnce)"), ("after", next)]))

@@ -11,7 +11,7 @@ enum Submitting {
   static func submit(
     _ body: [UInt8], to path: String = "/v1/requests", wait: Bool, waitingFor waited: String?, _ host: HostOptions
   ) async throws {
-    let client = host.client()
+    let client = try host.client()
     // Subscribe first, so that the stream contains everything that happens to the request.
     let events = wait ? try await client.subscribe() : nil
     let answer = try await client.post(path, body)

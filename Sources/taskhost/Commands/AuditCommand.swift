@@ -26,7 +26,7 @@ struct AuditCommand: AsyncParsableCommand {
 
   func run() async throws {
     let since = try since.map { try TimeArgument.past($0, "--since") }
-    let client = host.client()
+    let client = try host.client()
     var (next, isFirst) = (String?.none, true)
     repeat {
       let query = [("since", since), ("limit", "\(Self.atOnce)"), ("after", next)]

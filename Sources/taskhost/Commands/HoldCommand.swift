@@ -41,7 +41,7 @@ struct HoldCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let client = host.client(OptionNames(["name": "name", "reason": "why", "for_ms": "for"]))
+    let client = try host.client(OptionNames(["name": "name", "reason": "why", "for_ms": "for"]))
     let answer = try await client.post("/v1/assertions", try body())
     let assertion: AssertionAnswer = try answer.read()
     let deadline = SystemClock.now + .milliseconds(assertion.remainingMs)

@@ -23,7 +23,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = host.client()
+    let client = try host.client()
     let id = try await ShortID.run(id, host.client())
     let path = "/v1/runs/\(ControlClient.escape(id))"
     guard follow else {

@@ -16,7 +16,7 @@ struct ShutdownCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = host.client()
+    let client = try host.client()
     let events = wait ? try await client.subscribe() : nil
     let end = wait ? try await client.hostEnd() : nil
     let answer = try await client.post("/v1/shutdown")

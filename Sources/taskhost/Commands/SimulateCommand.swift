@@ -38,7 +38,7 @@ struct SimulateLaunchCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = host.client()
+    let client = try host.client()
     let events = wait ? try await client.subscribe() : nil
     let answer = try await client.post("/v1/simulate/launch", SimulateCommand.body(identifier))
     let request: RequestAnswer = try answer.read()

@@ -49,7 +49,7 @@ struct TasksCancelCommand: AsyncParsableCommand {
   ///
   /// - Parameter path: The route of all requests, or of the kind that is meant.
   static func cancel(_ ids: [String], at path: String = "/v1/requests", _ host: HostOptions) async throws {
-    let client = host.client()
+    let client = try host.client()
     try await FailedRequests.each(ids) { text in
       let id = try await ShortID.request(text, client)
       let answer = try await client.send("DELETE", "\(path)/\(ControlClient.escape(id))")

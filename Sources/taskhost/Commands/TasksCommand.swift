@@ -123,7 +123,7 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
       return try await BulkSession(action: .snooze, filter: filter, delay: delay, options: bulk, host: host).run()
     }
     guard let text = id else { return }
-    let client = host.client(Self.names)
+    let client = try host.client(Self.names)
     let id = try await ShortID.request(text, client)
     let answer = try await client.post(
       "/v1/requests/\(ControlClient.escape(id))/snooze", JSONWriter.object { $0.member(RequestField.delay, delay) })

@@ -78,7 +78,7 @@ struct TasksRetryCommand: AsyncParsableCommand {
       return try await BulkSession(action: .retry, filter: filter, options: requests.bulk, host: host).run()
     }
     if requests.all { return try await retryAll() }
-    let client = host.client()
+    let client = try host.client()
     try await FailedRequests.each(requests.ids) { text in
       let id = try await ShortID.request(text, client)
       let answer = try await client.post("/v1/requests/\(ControlClient.escape(id))/retry")

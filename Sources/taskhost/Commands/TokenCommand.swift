@@ -62,7 +62,7 @@ struct TokenCommand: AsyncParsableCommand {
 
   /// Asks until the answer fits: a shared request may have been for a shorter validity.
   private func ask(_ validity: Int64) async throws -> TokenAnswer.Account {
-    let client = host.client()
+    let client = try host.client()
     for _ in 0..<Self.mostQuestions {
       let events = try await client.subscribe()
       let submission: SubmissionAnswer = try await client.post("/v1/requests", question(validity)).read()
@@ -93,7 +93,7 @@ struct TokenCommand: AsyncParsableCommand {
   }
 
   /// The plugin's answer, if it has a token.
-  private func checked(_ ending: FollowSession.Ending) throws -> TokenAnswer.Account {
+  private func checked(_ ending: OccurrenceWatch.Ending) throws -> TokenAnswer.Account {
     let run = try ending.run?.read(RunAnswer.self)
     guard ending.end == .succeeded, let output = run?.output else {
       let why = run?.message ?? ending.message ?? (ending.end == .cancelled ? "the request was cancelled" : "the run failed")

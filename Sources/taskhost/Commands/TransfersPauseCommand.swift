@@ -32,7 +32,7 @@ struct TransfersPauseCommand: AsyncParsableCommand {
   static func send(
     _ ids: [String], _ action: String, _ body: [UInt8], _ host: HostOptions, _ word: (RequestAnswer) -> String
   ) async throws {
-    let client = host.client(OptionNames(["why": "why"]))
+    let client = try host.client(OptionNames(["why": "why"]))
     try await FailedRequests.each(ids) { text in
       let id = try await ShortID.request(text, client)
       let answer = try await client.post(TransfersCommand.path(id, action), body)
