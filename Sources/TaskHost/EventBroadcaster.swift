@@ -16,6 +16,7 @@ final class EventBroadcaster: Sendable {
   private let observer = Mutex<HostObserver?>(nil)
   private let notifier = Mutex<Notifier?>(nil)
   private let pinger = Mutex<Pinger?>(nil)
+  private let exporter = Mutex<SpanExporter?>(nil)
   private let begunRuns: BegunRuns
   private let log: Logger
   private let scheduler: Scheduler
@@ -45,6 +46,12 @@ final class EventBroadcaster: Sendable {
   /// Begins to tell monitors of runs.
   func begin(_ new: Pinger) { pinger.withLock { $0 = new } }
 
+  /// Begins to tell a collector of traces.
+  func begin(_ new: SpanExporter) { exporter.withLock { $0 = new } }
+
+  /// What became of spans; nil if no collector is told of traces.
+  var spans: SpanCounts? { exporter.withLock { $0 }?.counts }
+
   /// What became of pings; nil if no monitor is told anything.
   var pings: [String: Int]? { pinger.withLock { $0 }?.counts }
 
@@ -60,6 +67,11 @@ final class EventBroadcaster: Sendable {
       return pinger
     }
     pings?.stop()
+    let spans = exporter.withLock { exporter in
+      defer { exporter = nil }
+      return exporter
+    }
+    spans?.stop()
   }
 
   /// Tells the observer that no more events follow.
@@ -117,6 +129,7 @@ final class EventBroadcaster: Sendable {
       endedRuns.note(record)
       notices.note(record)
       pinger.withLock { $0 }?.note(record)
+      exporter.withLock { $0 }?.note(record)
       notifier.withLock { $0 }?.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
@@ -133,6 +146,7 @@ final class EventBroadcaster: Sendable {
         metadata: ["identifier": "\(identifier)"])
     case .objective(let state):
       for problem in state.problems { log.warning("\(problem.sentence)", metadata: ["identifier": "\(state.identifier)"]) }
+    case .submitted(let request): exporter.withLock { $0 }?.note(submitted: request)
     case .began(let run): pinger.withLock { $0 }?.note(began: run)
     case .incident(let incident):
       notifier.withLock { $0 }?.note(incident)

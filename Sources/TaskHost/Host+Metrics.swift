@@ -11,7 +11,7 @@ extension Host {
     return HostMetrics(
       status: status, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,
       workerStarts: PluginWorker.starts, processorTime: Self.processorTime,
-      notifications: events.notices.current, pings: events.pings ?? [:])
+      notifications: events.notices.current, pings: events.pings ?? [:], spans: events.spans)
   }
 
   private static var processorTime: Duration {

@@ -120,6 +120,7 @@ public final class Host: Sendable {
     try Self.check(schedules, rejection)
     if let notifier = try Notifier(configuration, contracts: contracts, log: log) { events.begin(notifier) }
     if let pinger = try Pinger(configuration, log: log) { events.begin(pinger) }
+    if let exporter = try SpanExporter(configuration, log: log) { events.begin(exporter) }
     launcher = try parts.launcher(for: registry.registered, payloads: payloads)
     let scheduler = parts.scheduler
     self.scheduler = scheduler
@@ -276,7 +277,7 @@ public final class Host: Sendable {
   private func traced(_ run: RunRecord) throws(RequestRefusal) -> RunRecord {
     guard let request = try read({ () throws(StoreError) in try store.request(run.request) })?.request else { return run }
     var run = run
-    run.report.trace = request.traceparent.map {
+    run.report.trace = (request.traceparent ?? configuration.traceSampling?.root(of: run.request)).map {
       RunTrace(of: run.id, attempt: run.attempt, isRepeating: request.repetition != nil, parent: $0)
     }
     return run

@@ -40,6 +40,7 @@ extension HostConfiguration {
       policy.limits[target]?.retry = notify[index].retry
     }
     policy.idleStages = idleStages
+    policy.traces = traceSampling
     // Longer than almost any commit, but too short to notice.
     policy.claimAhead = .milliseconds(20)
     return policy
@@ -53,6 +54,9 @@ extension HostConfiguration {
       return String(cString: start).escapingControlCharacters
     }
   }
+
+  /// How traces are made of requests that come without one; nil without `[traces]`.
+  var traceSampling: TraceSampling? { traces.url == nil ? nil : TraceSampling(part: traces.sample) }
 
   /// Where monitors are told of the runs of identifiers.
   var pings: [TaskIdentifier: String] {

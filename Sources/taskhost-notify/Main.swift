@@ -12,6 +12,7 @@ import NoticeDelivery
       case "webhook": webhook()
       case "mail": mail()
       case "ping": ping()
+      case "traces": traces()
       default: .refused("taskhost-notify delivers what [[notify]] says, and is started by the host alone")
       }
     if let sentence = end.sentence { _ = (sentence + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) } }
@@ -40,6 +41,28 @@ import NoticeDelivery
       return .refused("there is no URL or no signal")
     }
     return Ping.send(signal, to: url, run: variable("RUN"), message: input())
+  }
+
+  /// Sends spans, and answers on standard output what became of them.
+  private static func traces() -> DeliveryEnd {
+    let result = spans()
+    try? WholeTransfer.write(result.json, to: STDOUT_FILENO)
+    return result.end
+  }
+
+  /// The most bytes of a message of spans.
+  private static let spanBytes = 8 << 20
+
+  private static func spans() -> SpanUpload.Result {
+    guard let url = variable("TRACES_URL") else { return .failed(.refused("there is no URL")) }
+    var upload = SpanUpload(url: url)
+    if let path = variable("TRACES_HEADERS_FILE") {
+      do throws(SecretProblem) { upload.headers = try SpanUpload.headers(inFile: path) } catch { return .failed(.later(error.description)) }
+    }
+    guard let message = try? WholeTransfer.read(from: STDIN_FILENO, atMost: spanBytes), message.count < spanBytes else {
+      return .failed(.refused("the message is too large"))
+    }
+    return upload.send(message)
   }
 
   /// Becomes sendmail, whose exit code the host then sees: 75 asks for another attempt.

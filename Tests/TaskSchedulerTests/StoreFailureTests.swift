@@ -26,7 +26,7 @@ import Testing
       switch notice {
       case .storeFailed(let error): told.append(error.description)
       case .storeRecovered: told.append("recovered")
-      case .event, .began, .ended, .health, .paced, .pauseEnded, .objective, .incident, .told, .conditionsAwaited,
+      case .event, .submitted, .began, .ended, .health, .paced, .pauseEnded, .objective, .incident, .told, .conditionsAwaited,
         .filesAwaited, .wakeAwaited:
         break
       }

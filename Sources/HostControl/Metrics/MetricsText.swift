@@ -123,6 +123,12 @@ struct MetricsText {
     for (outcome, count) in metrics.pings.sorted(by: { $0.key < $1.key }) {
       writer.sample("taskhost_pings_total", ["outcome": outcome], count)
     }
+    guard let spans = metrics.spans else { return }
+    writer.metric("taskhost_spans_exported_total", .counter, "Spans of traces that the collector has taken.")
+    writer.sample("taskhost_spans_exported_total", [:], spans.exported)
+    writer.metric(
+      "taskhost_spans_dropped_total", .counter, "Spans of traces that were given up: no room was left, or the collector refused them.")
+    writer.sample("taskhost_spans_dropped_total", [:], spans.dropped)
   }
 
   private mutating func handshakes(_ failed: UInt64) {

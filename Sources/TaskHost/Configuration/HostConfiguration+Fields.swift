@@ -27,6 +27,7 @@ extension HostConfiguration {
       TOMLField("history", \.history, table: History.fields),
       TOMLField("retry", \.retry, table: RetryPolicy.fields),
       TOMLField("trusted_keys", \.trustedKeys, tables: TrustedKey.fields, required: ["file", "identifiers"]) { TrustedKey() },
+      TOMLField("traces", \.traces, table: Traces.fields),
       TOMLField("notify", \.notify, tables: NotifyRule.fields, required: ["on"]) { NotifyRule() },
       TOMLField("plugin", inner: PluginConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
         root.plugins = PluginConfiguration.readAll(value, at: path, reader)

@@ -93,6 +93,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[[trusted_keys]]`: who may sign plugins, and which.
   public var trustedKeys: [TrustedKey] = []
 
+  /// `[traces]`: where spans of submissions and runs go.
+  public var traces = Traces()
+
   /// `[[notify]]`: whom to tell of what happens.
   public var notify: [NotifyRule] = []
 

@@ -4,7 +4,8 @@ import HostProcesses
 import HostThreads
 import TaskModel
 
-/// Runs a program that tells of something, from memory: that is on its standard input, and in its environment. Its output is dropped.
+/// Runs a program that tells of something, from memory: that is on its standard input, and in its environment. Its output is dropped, unless
+/// the program is the host's own, and answers.
 struct NoticeCommand: Sendable {
   /// How long it may take, in milliseconds; then its process group is killed.
   var patience = usualPatience
@@ -23,9 +24,34 @@ struct NoticeCommand: Sendable {
     let description: String
   }
 
-  /// Runs it, and waits for its end or until `stopper` is readable, which kills it.
+  /// Runs it, and waits for its end or until `stopper` is readable, which kills it. A code other than 0 is a failure.
   func run(_ content: [UInt8], environment: [String], stopper: Int32) throws(Failure) {
-    guard let program = words.first else { return }
+    let code = try run(content, environment: environment, stopper: stopper, answer: nil)
+    if code != 0 { throw Failure(description: "\(words.first ?? "") ended with code \(code)") }
+  }
+
+  /// The most bytes of an output that are read.
+  private static let outputBytes = 4096
+
+  /// The same, for a program of the host's own that answers on its standard output.
+  ///
+  /// - Returns: Its exit code, and the first 4 KiB of its output.
+  func exchange(
+    _ content: [UInt8], environment: [String], stopper: Int32
+  ) throws(Failure) -> (code: Int32, output: [UInt8]) {
+    let answer = taskhost_system_memfd("answer")
+    guard answer >= 0 else { throw Failure(description: "an unnamed file: \(ErrorNumber.last)") }
+    defer { close(answer) }
+    let code = try run(content, environment: environment, stopper: stopper, answer: answer)
+    guard lseek(answer, 0, SEEK_SET) == 0, let output = try? WholeTransfer.read(from: answer, atMost: Self.outputBytes) else {
+      throw Failure(description: "an answer cannot be read: \(ErrorNumber.last)")
+    }
+    return (code, output)
+  }
+
+  /// - Parameter answer: Where its output goes; nil: nowhere.
+  private func run(_ content: [UInt8], environment: [String], stopper: Int32, answer: Int32?) throws(Failure) -> Int32 {
+    guard let program = words.first else { return 0 }
     let child: (process: pid_t, descriptor: Int32)
     do throws(SystemFailure) {
       let descriptors = ChildDescriptors()
@@ -33,8 +59,12 @@ struct NoticeCommand: Sendable {
       do { try WholeTransfer.write(content, to: input) } catch { throw SystemFailure("an unnamed file", error.code) }
       guard lseek(input, 0, SEEK_SET) == 0 else { throw SystemFailure("an unnamed file") }
       let nowhere = try descriptors.high(descriptors.own(open("/dev/null", O_WRONLY | O_CLOEXEC)), "/dev/null")
+      let output =
+        try answer.map { (answer) throws(SystemFailure) in
+          try descriptors.high(descriptors.own(fcntl(answer, F_DUPFD_CLOEXEC, 0)), "an unnamed file")
+        } ?? nowhere
       child = try ChildProgram(program, arguments: words, environment: [Self.path] + self.environment + environment)
-        .start([(input, STDIN_FILENO), (nowhere, STDOUT_FILENO), (nowhere, STDERR_FILENO)])
+        .start([(input, STDIN_FILENO), (output, STDOUT_FILENO), (nowhere, STDERR_FILENO)])
     } catch { throw Failure(description: "\(error.what): \(error.reason)") }
     defer { close(child.descriptor) }
     let hasEnded = wait(for: child.descriptor, stopper: stopper)
@@ -47,7 +77,7 @@ struct NoticeCommand: Sendable {
     }
     let code = (status >> 8) & 0xFF
     if status & 0x7F != 0 { throw Failure(description: "\(program) was ended by signal \(status & 0x7F)") }
-    if code != 0 { throw Failure(description: "\(program) ended with code \(code)") }
+    return code
   }
 
   /// Whether the process has ended in time.

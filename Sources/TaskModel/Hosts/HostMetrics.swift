@@ -21,11 +21,14 @@ public struct HostMetrics: Sendable, Hashable {
   /// Pings of monitors by what became of them: `delivered`, `failed`, `dropped`; empty if no monitor is told anything.
   public var pings: [String: Int]
 
+  /// Spans of traces by what became of them; nil if no collector is configured.
+  public var spans: SpanCounts?
+
   /// Creates metrics.
   public init(
     status: HostStatus, tasks: [TaskIdentifier: TaskMetrics] = [:], startLateness: DurationHistogram = DurationHistogram(),
     commits: UInt64 = 0, logBytes: Int64 = 0, workerStarts: UInt64 = 0, processorTime: Duration = .zero,
-    notifications: [NoticeCount: Int] = [:], pings: [String: Int] = [:]
+    notifications: [NoticeCount: Int] = [:], pings: [String: Int] = [:], spans: SpanCounts? = nil
   ) {
     self.status = status
     self.tasks = tasks
@@ -36,5 +39,6 @@ public struct HostMetrics: Sendable, Hashable {
     self.processorTime = processorTime
     self.notifications = notifications
     self.pings = pings
+    self.spans = spans
   }
 }

@@ -40,7 +40,7 @@ public struct RunOrder: Sendable {
   /// The earliest time at which the handler may be called, less than a millisecond away; nil: at once. The run's thread stays awake for the
   /// last part of the wait, so that it calls the handler on time.
   public var notBefore: MonotonicTime?
-  /// The run's trace; nil if its request was submitted without one.
+  /// The run's trace; nil if its request was submitted without one, and the host makes none.
   public var trace: RunTrace?
 
   /// Creates an order.

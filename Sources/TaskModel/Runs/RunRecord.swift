@@ -76,7 +76,7 @@ public struct RunReport: Sendable, Hashable {
   public var incident: UInt64?
   /// When the run was due; nil if unknown. Not stored: only the end of a run tells it.
   public var due: WallTime?
-  /// The run's trace; nil if its request was submitted without one. Not stored: it follows from the request.
+  /// The run's trace; nil if its request was submitted without one, and the host makes none. Not stored: it follows from the request.
   public var trace: RunTrace?
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
   public var log: [LogLine] = []

@@ -38,7 +38,7 @@ extension UInt64 {
   /// The number with its bits spread over the whole range, so that ids that follow each other do not look alike.
   ///
   /// - Source: splitmix64, Sebastiano Vigna.
-  fileprivate var mixed: UInt64 {
+  var mixed: UInt64 {
     var bits = self &+ 0x9E37_79B9_7F4A_7C15
     bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
     bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB

@@ -124,6 +124,10 @@ extension SchedulerCore {
     turn.changes += 1
     countLive(identifier, by: 1)
     if open.isEmpty { becamePending(record) }
+    if policy.traces != nil {
+      turn.submitted.append(
+        SubmittedRequest(id: id, identifier: identifier, traceparent: record.request.traceparent, time: record.submitted))
+    }
     note(record)
     return answer(record, disposition, notes)
   }

@@ -199,6 +199,6 @@ extension LiveRunEntry {
   fileprivate var ofRepeating: LiveRunEntry {
     LiveRunEntry(
       run: run, request: request, identifier: identifier, attempt: attempt, started: started, due: due, isRepeating: true, gates: gates,
-      isSimulated: isSimulated, stopRequested: stopRequested)
+      isSimulated: isSimulated, trace: trace, stopRequested: stopRequested)
   }
 }

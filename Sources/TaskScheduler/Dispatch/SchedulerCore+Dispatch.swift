@@ -171,16 +171,18 @@ extension SchedulerCore {
     }
     permits = permits.map { max(0, $0 - 1) }
     handler.shares?.begin(run, of: lane.tenant)
+    let input = try transaction.input(of: offer.id)
+    let attempt = attemptsSpent.adding(saturating: 1)
     let entry = LiveRunEntry(
-      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent.adding(saturating: 1), started: began,
-      due: offer.due, isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)
+      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attempt, started: began, due: offer.due,
+      isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated,
+      trace: policy.trace(of: run, request: offer.id, attempt: attempt, isRepeating: offer.isRepeating, input.traceparent))
     let isHeld = offer.due > now
     let isAhead = isHeld || handler.freeSlots == 0
-    let input = try transaction.input(of: offer.id)
     let order = RunOrder(
       run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: input.payload,
       isAhead: isAhead, tellsBegin: limits.countsBegins(lane.gates, of: handler.contract.identifier),
-      trace: input.traceparent.map { RunTrace(of: run, attempt: entry.attempt, isRepeating: offer.isRepeating, parent: $0) })
+      trace: entry.trace)
     if isHeld { turn.held.append((order, offer.due)) } else { turn.orders.append(order) }
     guard !isAhead else {
       try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)

@@ -14,6 +14,8 @@ struct EngineTurn {
   var events: [HostEvent] = []
   /// Runs that ended.
   var history: [RunRecord] = []
+  /// Requests that were submitted, if traces are made of them.
+  var submitted: [SubmittedRequest] = []
   /// The identifiers that were paced for the first time, with their intervals.
   var paced: [(identifier: TaskIdentifier, interval: Duration)] = []
   /// Whether a request that waits for a file has changed.
@@ -89,14 +91,15 @@ struct EngineTurn {
 
   /// A position in a turn.
   struct Mark {
-    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents: Int
+    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents, submitted: Int
   }
 
   /// The current position; later effects can be dropped.
   var mark: Mark {
     Mark(
       expirations: expirations.count, events: events.count, raised: raised.count, stopped: stopped.count,
-      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count)
+      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count, submitted: submitted.count
+    )
   }
 
   /// Counts a request that became live (1) or ended (−1).
@@ -114,6 +117,7 @@ struct EngineTurn {
     pluginHealth.removeLast(pluginHealth.count - mark.pluginHealth)
     liveSteps.removeLast(liveSteps.count - mark.liveSteps)
     incidents.removeLast(max(0, incidents.count - mark.incidents))
+    submitted.removeLast(submitted.count - mark.submitted)
     return dropped
   }
 }

@@ -20,6 +20,8 @@ public struct LiveRunEntry: Sendable, Hashable {
   let gates: RunConstraints
   /// Whether an operator launched it regardless of constraints, which then do not stop it.
   var isSimulated = false
+  /// Its trace; nil for none.
+  var trace: RunTrace?
   /// Why a change to its request asked it to stop; nil if none did. It decides the outcome, whatever the handler returns.
   var stopRequested: StopReason?
 

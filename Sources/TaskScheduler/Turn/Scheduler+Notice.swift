@@ -11,6 +11,8 @@ extension Scheduler {
     case storeRecovered
     /// A run was handed to its launcher, of an identifier that ``SchedulingPolicy/announced`` names.
     case began(RunReference)
+    /// A request was submitted. Sent only if ``SchedulingPolicy/traces`` makes traces.
+    case submitted(SubmittedRequest)
     /// A run ended.
     case ended(RunRecord)
     /// A plugin's health has changed.

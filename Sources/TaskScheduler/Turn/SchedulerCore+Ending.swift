@@ -7,7 +7,7 @@ extension SchedulerCore {
     begin(run, endedAs: ending, report, now: now)
     guard let entry = live[run] else { return }
     var report = report
-    report.due = entry.due
+    (report.due, report.trace) = (entry.due, entry.trace)
     if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess, entry.identifier != completions?.identifier {
       let isUnrecorded = unrecorded.remove(run) != nil
       if isUnrecorded {
@@ -71,6 +71,11 @@ extension SchedulerCore {
       outcome: outcome, report: report)
     // A run is stopped once: what its handler was told stands, even if its request is cancelled during the grace.
     history.report.stopReason = report.stopReason ?? record.stopRequested
+    // A run of the previous host process.
+    history.report.trace =
+      report.trace
+      ?? self.policy.trace(
+        of: run, request: record.id, attempt: record.attempt, isRepeating: record.isRepeating, record.request.traceparent)
     try transaction.append(history)
 
     let transition = try record.apply(.ended(outcome), guards: guards)

@@ -165,6 +165,7 @@ final class SchedulerThread {
     for incident in turn.found { observe(.incident(incident)) }
     for (rule, step) in turn.told { observe(.told(rule: rule, step)) }
     for pause in turn.endedPauses { observe(.pauseEnded(pause)) }
+    for request in turn.submitted { observe(.submitted(request)) }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }
     if let watches = turn.watches { observe(.filesAwaited(watches)) }

@@ -48,6 +48,8 @@ public struct SchedulingPolicy: Sendable {
   public var notices = NoticePolicy()
   /// The identifiers of whose runs observers are told when they are handed out.
   public var announced: Set<TaskIdentifier> = []
+  /// How traces are made of requests that are submitted without one; nil: there are none, and observers are not told of submissions.
+  public var traces: TraceSampling?
   /// When a machine that rests is left alone; nil if it is not.
   public var idleStages: IdleStages?
   /// Where limits come from that the configuration does not mention.
@@ -63,6 +65,11 @@ public struct SchedulingPolicy: Sendable {
       limits.fill(from: profile)
       return limits
     }
+  }
+
+  /// The trace of a run; nil if its request was submitted without one, and the host makes none.
+  public func trace(of run: RunID, request: RequestID, attempt: Int, isRepeating: Bool, _ traceparent: TraceParent?) -> RunTrace? {
+    (traceparent ?? traces?.root(of: request)).map { RunTrace(of: run, attempt: attempt, isRepeating: isRepeating, parent: $0) }
   }
 
   /// The limits of an identifier.

@@ -5,6 +5,7 @@ Arguments: PORT (0: any), FILE, SECRET
 POST /…              appends a line of JSON to FILE: path, headers, body, and whether the signature is right
      /status/N       answers N
      /down/N/NAME    answers 503 the first N times, then 200
+     /later/N/NAME   the same with a Retry-After of one second
      /silent         takes the request and never answers
      /endless        answers 200 with a body that never ends
      /redirect       answers 302 to /moved
@@ -47,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        entry = {"path": self.path, "headers": headers, "body": body.decode(), "signed": is_signed(headers, body)}
+        entry = {"path": self.path, "headers": headers, "body": body.decode(), "signed": is_signed(headers, body), "time_ms": int(time.time() * 1000)}
         with lock, open(path, "a") as file:
             file.write(json.dumps(entry) + "\n")
         parts = self.path.split("?")[0].strip("/").split("/")
@@ -70,6 +71,11 @@ class Handler(BaseHTTPRequestHandler):
                 down[parts[2]] = down.get(parts[2], 0) + 1
                 fails = down[parts[2]] <= int(parts[1])
             return self.reply(503 if fails else 200)
+        if parts[0] == "later":
+            with lock:
+                down[parts[2]] = down.get(parts[2], 0) + 1
+                fails = down[parts[2]] <= int(parts[1])
+            return self.reply(503, **{"Retry-After": "1"}) if fails else self.reply(200)
         self.reply(200)
 
 

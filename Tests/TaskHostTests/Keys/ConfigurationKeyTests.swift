@@ -12,7 +12,7 @@ import Testing
   private static let proofs = hostProofs.merging(limitProofs) { first, _ in first }.merging(conditionProofs) { first, _ in first }
     .merging(pluginProofs) { first, _ in first }.merging(endToEndProofs) { first, _ in first }
     .merging(commandProofs) { first, _ in first }.merging(notifyProofs) { first, _ in first }
-    .merging(scheduleProofs) { first, _ in first }
+    .merging(scheduleProofs) { first, _ in first }.merging(traceProofs) { first, _ in first }
 
   @Test("does what it says, from the file to the behaviour", arguments: HostConfiguration.keys)
   func proved(_ key: String) throws {
