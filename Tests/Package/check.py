@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 
 from completions import check_completions
+from container import check_container
 from root import Root
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -130,6 +131,25 @@ def check_host(root):
     plugins = root.run("taskhost", "plugins", "list", *SOCKET)
     require(plugins.count(" process ") == 3, "each in a process of its own")
     require(host.stop(root) == 0, "the host ends with 0")
+
+
+def check_user_host(root):
+    """A user's own host, as taskhost@.service starts it."""
+    unit = (REPOSITORY / "Packaging/systemd/taskhost@.service").read_text()
+    start = next(line for line in unit.splitlines() if line.startswith("ExecStart=")).partition("=")[2]
+    options = start.replace("${HOME}", "/home/me").replace("${RUNTIME_DIRECTORY}", "/run/taskhost@me").split()[2:]
+    root.shell("""
+        useradd -m me && install -d -o me -g me /run/taskhost@me
+        cd /home/me && install -d -o me -g me .config .config/taskhost .config/taskhost/plugins .local
+        printf '[command."me.note"]\\nshell = "echo done > note"\\n' > .config/taskhost/taskhost.toml
+        """)
+    host = root.host(*options, user="me", configuration=None)
+    socket = ["--socket", "/run/taskhost@me/control.sock"]
+    root.run("taskhost", "submit", "me.note", "--wait", *socket, user="me")
+    require((root.path / "home/me/note").read_text() == "done\n" and (root.path / "home/me/.local/state/taskhost/taskhost.sqlite").exists(),
+            "a user's own host runs a command in the home directory, and keeps its state there")
+    require(host.stop(root, *socket) == 0, "the host ends with 0")
+    root.shell("userdel -r me 2>/dev/null; rm -rf /run/taskhost@me")
 
 
 def allowed_calls(unit):
@@ -269,10 +289,12 @@ def main():
         require((root.path / "etc/systemd/system/multi-user.target.wants/taskhost.service").is_symlink(), "the service is enabled")
         check_units(root)
         check_host(root)
+        check_user_host(root)
         check_plugin(root)
         check_confined(root)
         check_upgrade(root)
         check_removal(root, other.files())
+        check_container(archive, packages["taskhost"], scratch, options.mount, require)
         print("the packages are fine")
     finally:
         if options.keep:

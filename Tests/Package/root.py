@@ -100,16 +100,16 @@ class Root:
                     found[relative] = (oct(info.st_mode), info.st_uid, info.st_gid)
         return found
 
-    def host(self, *options, user="taskhost", writable=None):
+    def host(self, *options, user="taskhost", writable=None, configuration="/etc/taskhost/taskhost.toml"):
         """A host that runs; with `writable`, under the restrictions of the service, and these folders."""
-        return RunningHost(self, options, user, writable)
+        return RunningHost(self, (["--config", configuration] if configuration else []) + list(options), user, writable)
 
 
 class RunningHost:
     """`taskhost run` in the foreground, from its launch on."""
 
     def __init__(self, root, options, user, writable):
-        command = ["taskhost", "run", "--config", "/etc/taskhost/taskhost.toml", *options]
+        command = ["taskhost", "run", *options]
         self.lines = []
         arguments = root.confined(command, user, writable) if writable is not None else root.arguments(command, user)
         self.process = subprocess.Popen(arguments, env=root.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -124,8 +124,8 @@ class RunningHost:
     def messages(self):
         return [json.loads(line)["message"] if line.startswith("{") else line for line in self.lines]
 
-    def stop(self, root):
-        """Ends it as systemd does, and returns its exit code."""
-        root.shell("taskhost shutdown --socket /run/taskhost/control.sock")
+    def stop(self, root, *socket):
+        """Ends it, and returns its exit code."""
+        root.run("taskhost", "shutdown", *(socket or ["--socket", "/run/taskhost/control.sock"]))
         self.lines += [line.rstrip() for line in self.process.stderr]
         return self.process.wait()
