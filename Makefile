@@ -196,7 +196,7 @@ package: stage
 	Packaging/debian/build $(STAGE) $(STATE)/plugins $(PACKAGE)
 
 # As root. It downloads a Debian 12 once, and keeps it in /var/tmp.
-package-check: PACKAGES += debootstrap fish groff lintian man-db mandoc systemd zsh
+package-check: PACKAGES += debootstrap fish groff lintian man-db mandoc systemd systemd-container zsh
 package-check: stage
 	Tests/Package/check.py $(STAGE) $(STATE)/plugins
 

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import tempfile
 
+import booted
 from completions import check_completions
 from container import check_container
 from root import Root
@@ -203,6 +204,23 @@ def check_confined(root):
     shutil.rmtree(root.path / "srv/other")
 
 
+def check_booted(root):
+    """A systemd starts, restarts and stops the service. The package is purged then."""
+    found = booted.answers(root, CONFINED)
+    status = json.loads(found["status"])
+    require(found["active"] == "active" and float(found["exposure"]) <= MOST_EXPOSURE, f"systemd runs the service, exposure {found['exposure']}")
+    require(found["capabilities"] == "0" * 16, "without capabilities")
+    require(found["group"].endswith("/taskhost.service/host") and int(found["workers"]) > 0, "in a control group that it divides among its workers")
+    written = [(root.path / "srv" / place / "file").exists() for place in ("check", "other")]
+    require((found["allowed"], found["denied"], written) == ("0", "1", [True, False]), "a worker writes where it is entitled to, and nowhere else")
+    require(not status.get("sandbox"), "the sandbox of its workers is whole")
+    require(found["upgraded"] == "active anew", "an upgrade restarts the service")
+    require(found["killed"] == "active", "systemd starts a killed host again")
+    require(found["stopped"] == "success 0", "it stops in order")
+    require(found["user"] == "0 done", "taskhost@me.service runs a command of its user")
+    require((found["purged"], found["failed"]) == ("inactive", "0"), "a purge stops it, and no unit has failed")
+
+
 def pretend_systemd(root):
     """Makes the maintainer scripts believe that systemd runs, and records what they ask of it."""
     (root.path / "run/systemd/system").mkdir(parents=True, exist_ok=True)
@@ -294,6 +312,11 @@ def main():
         check_confined(root)
         check_upgrade(root)
         check_removal(root, other.files())
+        shutil.rmtree(root.path)
+        system = Root.unpacked(archive, scratch / "system", options.mount)
+        shutil.copy(packages["taskhost"], system.path / "work/taskhost.deb")
+        system.shell("apt-get -q update; apt-get -q install -y /work/taskhost.deb")
+        check_booted(system)
         check_container(archive, packages["taskhost"], scratch, options.mount, require)
         print("the packages are fine")
     finally:
