@@ -8,8 +8,15 @@ final class HandshakeHandler: ChannelInboundHandler {
 
   private let tally: HandshakeTally
   private var isSettled = false
+  /// The client's; a connection that has ended has none any more.
+  private var address = "unknown"
 
   init(_ tally: HandshakeTally) { self.tally = tally }
+
+  func channelActive(context: ChannelHandlerContext) {
+    address = RemoteDoor.text(of: context.channel.remoteAddress)
+    context.fireChannelActive()
+  }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent { isSettled = true }
@@ -19,18 +26,18 @@ final class HandshakeHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    settle(context, "\(error)")
+    settle("\(error)")
     context.fireErrorCaught(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    settle(context, "it left, or its time was over")
+    settle("it left, or its time was over")
     context.fireChannelInactive()
   }
 
-  private func settle(_ context: ChannelHandlerContext, _ reason: String) {
+  private func settle(_ reason: String) {
     guard !isSettled else { return }
     isSettled = true
-    tally.fail(RemoteDoor.text(of: context.channel.remoteAddress), reason)
+    tally.fail(address, reason)
   }
 }
