@@ -50,7 +50,8 @@ import Testing
   @Test(
     "what is wrong in the body is named",
     arguments: [
-      ("", nil, "JSON"), ("{}", "filter", "say what is paused"), (#"{"why": "w", "dry_run": true}"#, "filter", "say what is paused"),
+      ("", "filter", "say what is paused"), ("{}", "filter", "say what is paused"),
+      (#"{"why": "w", "dry_run": true}"#, "filter", "say what is paused"),
       (#"{"all": false}"#, "filter", "say what is paused"), (#"{"filter": ""}"#, "filter", "is empty"),
       (#"{"filter": " \t"}"#, "filter", "is empty"), (#"{"filter": "tag:a", "all": true}"#, "all", "exclude each other"),
       (#"{"all": "yes"}"#, "all", "true or false"),

@@ -32,6 +32,7 @@ enum PauseReader {
   static func read(_ bytes: [UInt8], by who: String, user: UInt32?) throws(RequestRefusal) -> (order: PauseOrder, isDry: Bool) {
     var order = PauseOrder(by: who, user: user)
     var (isDry, isAll) = (false, false)
+    guard !bytes.isEmpty else { throw silence }
     let node = try SubmissionReader.parse(bytes)
     guard case .object(let members) = node.value else {
       throw RequestRefusal(.invalid, "send an object as {\"filter\": \"tag:nightly\", \"why\": \"maintenance\"}, not \(node.kind)")
@@ -59,10 +60,12 @@ enum PauseReader {
     guard isAll == order.filter.isEmpty else {
       throw isAll
         ? refusal(.isAll, "and filter exclude each other: send one")
-        : refusal(.filter, "say what is paused: a filter, or \"all\": true for everything")
+        : silence
     }
     return (order, isDry)
   }
+
+  private static var silence: RequestRefusal { refusal(.filter, "say what is paused: a filter, or \"all\": true for everything") }
 
   private static func flag(_ node: JSONNode, _ field: Field) throws(RequestRefusal) -> Bool {
     guard let value = node.bool else { throw refusal(field, "true or false is expected") }
