@@ -46,6 +46,8 @@ def output(*command):
 
 
 def build(options, folder):
+    # xz takes minutes for what is installed once here.
+    os.environ["COMPRESSION"] = "-Zgzip -z1"
     output(REPOSITORY / "Packaging/debian/build", options.programs, options.plugins, folder)
     packages = sorted(pathlib.Path(folder).glob("*.deb"))
     return {package.name.split("_")[0]: package for package in packages}
