@@ -152,7 +152,7 @@ def check_user_host(root):
     require((root.path / "home/me/note").read_text() == "done\n" and (root.path / "home/me/.local/state/taskhost/taskhost.sqlite").exists(),
             "a user's own host runs a command in the home directory, and keeps its state there")
     require(host.stop(root, *socket) == 0, "the host ends with 0")
-    root.shell("userdel -r me 2>/dev/null; rm -rf /run/taskhost@me")
+    root.shell("userdel -r me 2>/dev/null; rm -rf /run/taskhost@me /etc/sub?id-")
 
 
 def allowed_calls(unit):
