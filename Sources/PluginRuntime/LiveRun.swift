@@ -143,6 +143,12 @@ package final class LiveRun: Sendable {
     tell(try whileLive { (state) throws(CallFailure) in try state.machine.add(work, at: clock.now) })
   }
 
+  /// Keeps a span, if the run's trace is recorded.
+  func add(_ span: RunSpan) throws(CallFailure) {
+    guard order.trace?.current.isSampled == true else { return }
+    try whileLive { (state) throws(CallFailure) in try state.machine.add(span) }
+  }
+
   /// Keeps and reports a log line, unless the rate limit is reached.
   func log(_ line: LogLine) throws(CallFailure) {
     tell(try whileLive { (state) throws(CallFailure) in try state.machine.log(line, at: clock.now) })

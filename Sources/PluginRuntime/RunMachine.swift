@@ -357,6 +357,13 @@ struct RunMachine: Sendable {
     return [.tell(.work(reference, sum))]
   }
 
+  /// Keeps a span, which comes with its end.
+  mutating func add(_ span: RunSpan) throws(CallFailure) {
+    guard isLive else { throw .stale }
+    guard report.spans.count < Limits.runSpans else { throw CallFailure(.limit, "the run has \(Limits.runSpans) spans, the most") }
+    report.spans.append(span)
+  }
+
   /// Keeps the line with the run's last lines and reports it, after a line about dropped lines; drops it if the rate limit is reached.
   mutating func log(_ line: LogLine, at now: MonotonicTime) throws(CallFailure) -> [Effect] {
     guard isLive else { throw .stale }

@@ -18,6 +18,21 @@ enum TraceTable {
         if let link { TraceTable.copy(trace.link?.description ?? "", to: link) }
       }
     }
+    table.span = { task, name, start, end, attributes, failed in
+      answer { () throws(CallFailure) in
+        let run = try RunTable.shared.live(task)
+        let text = try Borrowed.text(name, named: "name", limit: Limits.spanNameBytes)
+        guard !text.isEmpty else { throw CallFailure(.invalid, "name is empty") }
+        guard start <= end else { throw CallFailure(.invalid, "end_unix_ns is before start_unix_ns") }
+        guard failed <= 1 else { throw CallFailure(.invalid, "failed is \(failed); it must be 0 or 1") }
+        let object = try Borrowed.optionalText(attributes, named: "attributes", limit: Limits.spanAttributeBytes) ?? ""
+        guard object.isEmpty || object.first == "{" && object.last == "}" else {
+          throw CallFailure(.invalid, "attributes is no JSON object")
+        }
+        let line = PluginText.line(text, limit: Limits.spanNameBytes)
+        try run.add(RunSpan(name: line, start: start, end: end, attributes: Array(object.utf8), hasFailed: failed == 1))
+      }
+    }
     return table
   }
 

@@ -4,7 +4,8 @@ extension WireEnding: WireValue {
   /// Upper bound of its size in bytes.
   var wireBytes: Int {
     let progress = (report.progress?.unit?.utf8.count ?? 0) + (report.progress?.message?.utf8.count ?? 0)
-    return 192 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0) + progress
+    let spans = report.spans.reduce(0) { $0 + 32 + $1.name.utf8.count + $1.attributes.count }
+    return 192 + spans + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0) + progress
   }
 
   func write(to writer: inout MessageWriter) {
@@ -89,6 +90,7 @@ extension RunReport: WireValue {
     writer.optional(cpuTime)
     writer.optional(peakMemory) { $0.number($1) }
     writer.optional(trouble) { $0.stack($1) }
+    writer.list(spans)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -106,6 +108,7 @@ extension RunReport: WireValue {
     cpuTime = try reader.optional(Duration.self, "processor time")
     peakMemory = try reader.optional("peak memory") { (reader) throws(LinkError) in try reader.number("peak memory") }
     trouble = try reader.optional("trouble") { (reader) throws(LinkError) in try reader.stack("trouble") }
+    spans = try reader.list(RunSpan.self, "spans", atMost: Limits.runSpans)
   }
 }
 
@@ -126,6 +129,24 @@ extension RunProgress: WireValue {
     message = try reader.optional("progress message") { (reader) throws(LinkError) in
       try reader.line("progress message", limit: Limits.progressMessageBytes)
     }
+  }
+}
+
+extension RunSpan: WireValue {
+  func write(to writer: inout MessageWriter) {
+    writer.text(PluginText.line(name, limit: Limits.spanNameBytes))
+    writer.integer(start)
+    writer.integer(end)
+    writer.blob(attributes)
+    writer.flag(hasFailed)
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    self.init(
+      name: try reader.line("the name of a span", limit: Limits.spanNameBytes), start: try reader.integer(UInt64.self, what),
+      end: try reader.integer(UInt64.self, what), attributes: try reader.blob("attributes", atMost: Limits.spanAttributeBytes),
+      hasFailed: try reader.flag(what))
+    guard start <= end else { throw .malformed(what: "a span ends before it begins") }
   }
 }
 

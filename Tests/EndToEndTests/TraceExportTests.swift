@@ -9,9 +9,9 @@ struct TraceExportTests {
   private static let parent = "00-\(trace)-b7ad6b7169203331-01"
 
   private func with(
-    _ path: String, _ keys: String = "", _ body: (HostProcess, WebhookServer) async throws -> Void
+    _ path: String, _ keys: String = "", isolation: Isolation = .process, _ body: (HostProcess, WebhookServer) async throws -> Void
   ) async throws {
-    try await HostProcess.prepare { host in
+    try await HostProcess.prepare(isolation: isolation) { host in
       try await host.add("script.so", "script")
       let server = try await WebhookServer.start(host.directory("received"), secret: "x")
       defer { server.end() }
@@ -119,6 +119,32 @@ struct TraceExportTests {
       #expect(try await host.terminate().status == 0)
       let spans = try spans(try await server.told.lines(until: "run test.script"))
       #expect(spans.count == 3 && spans.allSatisfy { $0["traceId"]?.string == Self.trace })
+    }
+  }
+
+  @Test(
+    "what a handler tells of its parts are spans inside its run's, with its attributes but for what is redacted",
+    arguments: Isolation.allCases)
+  func inner(_ isolation: Isolation) async throws {
+    try await with("", isolation: isolation) { host, server in
+      let attributes = "{'files':3,'secret':'hunter2','fast':true,'rate':0.5,'of':[]}"
+      let answer = try await host.run("span copy \(attributes);span plain")
+      #expect(answer["run"]?["output"]?["span"]?.integer == 0)
+      #expect(try await host.terminate().status == 0)
+      let lines = try await server.told.lines(until: "run test.script")
+      #expect(!lines.contains { $0.contains("hunter2") })
+      let spans = try spans(lines)
+      let run = try #require(spans.first { $0["kind"]?.integer == 5 })
+      let inner = spans.filter { $0["parentSpanId"]?.string == run["spanId"]?.string }
+      #expect(
+        inner.compactMap { $0["name"]?.string } == ["copy", "plain"] && inner.allSatisfy { $0["traceId"]?.string == run["traceId"]?.string }
+      )
+      #expect(Set(spans.compactMap { $0["spanId"]?.string }).count == 5)
+      let copy = try #require(inner.first)
+      #expect(copy["startTimeUnixNano"]?.string == "1700000000000000000" && copy["endTimeUnixNano"]?.string == "1700000001000000000")
+      #expect(attribute("files", of: copy)?["intValue"]?.string == "3" && attribute("fast", of: copy)?["boolValue"]?.bool == true)
+      #expect(attribute("rate", of: copy)?["doubleValue"] != nil)
+      #expect(attribute("secret", of: copy)?["stringValue"]?.string == "•••" && attribute("of", of: copy) == nil)
     }
   }
 

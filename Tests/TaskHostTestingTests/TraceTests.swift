@@ -25,6 +25,30 @@ struct TraceTests {
     #expect(run.submissions.first?.traceparent?.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") == true)
   }
 
+  @Test("parts that a run measures are in its report, with what they returned or threw; without a recorded trace, there are none")
+  func spans() async throws {
+    struct Lost: Error {}
+    let host = try TestHost.with { task in
+      let sum = await task.withSpan("add", attributes: ["count": 2, "kind": "exact", "share": 0.5, "last": true]) { 1 + 2 }
+      await #expect(throws: Lost.self) { try await task.withSpan(String(repeating: "\u{fc}", count: 100)) { throw Lost() } }
+      for _ in 0..<200 { await task.withSpan("many") {} }
+      try await task.withSpan("large", attributes: ["text": .text(String(repeating: "x", count: 2000))]) {
+        try await task.sleep(for: .seconds(1))
+      }
+      return sum == 3 ? .success : .failure
+    }
+    for (parent, count) in [(Self.parent, 128), (Self.parent.dropLast() + "0", 0), (nil, 0)] as [(String?, Int)] {
+      var request = try TestRequest()
+      request.traceparent = parent
+      let run = try await host.launch(requestID: try host.submit(request).id).ended()
+      #expect(run.result == .success && run.spans.count == count)
+      guard count > 0 else { continue }
+      #expect(run.spans[0].name == "add" && !run.spans[0].hasFailed)
+      #expect(run.spans[0].attributes == #"{"count":2,"kind":"exact","last":true,"share":0.5}"#)
+      #expect(run.spans[1].name == String(repeating: "\u{fc}", count: 64) && run.spans[1].hasFailed)
+    }
+  }
+
   @Test("no trace is nil, and a malformed one is refused")
   func none() async throws {
     let host = try TestHost.with { task in

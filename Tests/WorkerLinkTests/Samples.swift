@@ -219,6 +219,7 @@ enum Samples {
     report.cpuTime = farAway
     report.peakMemory = .max
     report.trouble = "signal 11\nframe"
+    report.spans = [RunSpan(name: "copy ü", start: 0, end: .max, attributes: Array("{}".utf8), hasFailed: true)]
     return report
   }
 

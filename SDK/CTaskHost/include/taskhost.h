@@ -677,7 +677,7 @@ typedef struct taskhost_records {
 #define TASKHOST_TRACEPARENT_SIZE 56
 
 /* A request that was submitted with a traceparent (W3C Trace Context) gives one to each of its runs, which the run passes on to
- * what it calls. */
+ * what it calls. A host that sends traces gives one to every run. */
 typedef struct taskhost_trace {
   uint32_t struct_size; /* of the host's table */
   uint32_t reserved;    /* 0 */
@@ -687,8 +687,17 @@ typedef struct taskhost_trace {
   /* Writes the run's own traceparent, and to link (may be NULL) the submission's, if the run only links to it, else "". Both have
    * TASKHOST_TRACEPARENT_SIZE bytes. The first attempt of a request that does not repeat is a child in the submission's trace;
    * a retry, and each run of a request that repeats, is the root of a new trace, linked to the submission's.
-   * ENOTFOUND: the request was submitted without a traceparent. EINVAL, ESTALE. */
+   * ENOTFOUND: the request was submitted without a traceparent, and the host sends no traces. EINVAL, ESTALE. */
   taskhost_status (*current)(taskhost_task task, char *traceparent, char *link);
+
+  /* Tells of a part of the run, from start to end in nanoseconds since 1970. If the host sends traces and this one is recorded,
+   * it becomes a span inside the run's; if not, nothing happens, and the answer is OK as well. The host takes it with the end of
+   * the run: one that is stopped by force or crashes loses it. `name` has 1 to 128 bytes. `attributes` is NULL, or a JSON object
+   * of at most 1024 bytes; members that are no string, number or boolean are left out. `failed` is 1 if it failed, else 0.
+   * Later than version 1: ask TASKHOST_HAS(table, span).
+   * ELIMIT: the run has 128 already. EINVAL, ESTALE. */
+  taskhost_status (*span)(
+      taskhost_task task, const char *name, uint64_t start_unix_ns, uint64_t end_unix_ns, const char *attributes, uint32_t failed);
 } taskhost_trace;
 
 /* ---- extension org.taskhost.assertions/1: do not end me in the middle of this ---- */
@@ -899,7 +908,7 @@ TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files h
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_work, items_attempted) == 8, "taskhost_work.items_attempted");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_records) == 24, "taskhost_records has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_trace) == 16, "taskhost_trace has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_trace) == 24, "taskhost_trace has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_assertion_request) == 48, "taskhost_assertion_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_assertion_request, for_ms) == 24, "taskhost_assertion_request.for_ms");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_assertions) == 32, "taskhost_assertions has no padding");

@@ -9,8 +9,7 @@ public struct TraceContext: Sendable, Equatable {
 }
 
 extension TaskContext {
-  /// The trace that the run belongs to; `nil` if its request was submitted without one, if the host does not know traces, and once the run is
-  /// over.
+  /// The trace that the run belongs to; `nil` if its request was submitted without one and the host sends no traces, and once the run is over.
   ///
   /// The first attempt of a request that does not repeat is a child of the submission. A retry, and each run of a request that repeats, is
   /// the root of a new trace, with a link to the submission's.
@@ -18,10 +17,16 @@ extension TaskContext {
 }
 
 extension RunHandle {
+  var traceTable: UnsafePointer<taskhost_trace>? {
+    functions.pointee.extension(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self)
+  }
+
   /// See ``TaskContext/trace``.
   package var trace: TraceContext? {
-    let found = functions.pointee.extension(TASKHOST_EXTENSION_TRACE)?.assumingMemoryBound(to: taskhost_trace.self)
-    guard let table = found, table.pointee.struct_size >= UInt32(MemoryLayout<taskhost_trace>.size) else { return nil }
+    // An older host's table ends with this function.
+    guard let table = traceTable, let end = MemoryLayout<taskhost_trace>.offset(of: \.span), table.pointee.struct_size >= UInt32(end) else {
+      return nil
+    }
     var status = taskhost_status(TASKHOST_OK)
     let size = Int(TASKHOST_TRACEPARENT_SIZE)
     let texts = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 2 * size) { buffer -> (String, String) in

@@ -85,6 +85,9 @@ extension RunReport {
   mutating func take(_ report: TaskModel.RunReport) {
     message = report.message
     output = report.output.isEmpty ? nil : report.output
+    spans = report.spans.map {
+      MeasuredSpan(name: $0.name, attributes: String(decoding: $0.attributes, as: UTF8.self), hasFailed: $0.hasFailed)
+    }
   }
 }
 

@@ -42,6 +42,8 @@ public struct RunReport: Sendable {
   public internal(set) var events: [RaisedEvent] = []
   /// The execution assertions that the run took, in order.
   public internal(set) var assertions: [RunAssertion] = []
+  /// The parts that the run measured for its trace, in the order of their ends; none if its request had no recorded `traceparent`.
+  public internal(set) var spans: [MeasuredSpan] = []
   /// The planned interruptions that had not happened when the run ended. A test that relies on an interruption should expect none here.
   public internal(set) var missedInterruptions: [Interruption] = []
 

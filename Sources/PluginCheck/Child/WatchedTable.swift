@@ -189,6 +189,9 @@ enum WatchedTable {
 
   private static func watchTrace(_ table: inout taskhost_trace) {
     table.current = { task, traceparent, link in noted("current", task, realTrace.current?(task, traceparent, link) ?? defect) }
+    table.span = { task, name, start, end, attributes, failed in
+      noted("span", task, realTrace.span?(task, name, start, end, attributes, failed) ?? defect)
+    }
   }
 
   private static func watchRecords(_ table: inout taskhost_records) {

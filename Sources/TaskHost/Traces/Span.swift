@@ -13,6 +13,8 @@ struct Span: Sendable {
   enum Value: Sendable, Equatable {
     case text(String)
     case number(Int64)
+    case fraction(Double)
+    case flag(Bool)
   }
 
   /// Its trace and its own id.

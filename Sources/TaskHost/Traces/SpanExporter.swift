@@ -2,6 +2,7 @@ import CTaskHostSystem
 import Glibc
 import HostThreads
 import Logging
+import RecordJSON
 import TaskModel
 import TaskScheduler
 
@@ -10,6 +11,7 @@ import TaskScheduler
 final class SpanExporter: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private let sampling: TraceSampling
   private let message: SpanMessage
+  private let redaction: PayloadRedaction
   private let command: NoticeCommand
   private let environment: [String]
   private let monitor = Monitor()
@@ -33,6 +35,7 @@ final class SpanExporter: @unchecked Sendable {  // reason: everything that chan
   init?(_ configuration: HostConfiguration, log: Logger) throws(HostFailure) {
     guard let url = configuration.traces.url else { return nil }
     sampling = TraceSampling(part: configuration.traces.sample)
+    redaction = PayloadRedaction(configuration.redact)
     message = SpanMessage(serviceName: configuration.traces.serviceName, hostName: configuration.hostName, processID: getpid())
     command = NoticeCommand(patience: 20_000, words: [HostConfiguration.notifyProgram, "traces"])
     environment =
@@ -58,7 +61,7 @@ final class SpanExporter: @unchecked Sendable {  // reason: everything that chan
   /// A run has ended.
   func note(_ run: RunRecord) {
     guard let trace = run.report.trace, trace.current.isSampled else { return }
-    add(Span.spans(of: run, trace))
+    add(Span.spans(of: run, trace) + Span.inner(run, trace, redaction))
   }
 
   private func add(_ spans: [Span]) {

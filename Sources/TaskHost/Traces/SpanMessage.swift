@@ -56,6 +56,10 @@ struct SpanMessage: Sendable {
         switch attribute.value {
         case .text(let text): writer.member("stringValue", text)
         case .number(let number): writer.member("intValue", "\(number)")
+        case .fraction(let number):
+          writer.name("doubleValue")
+          writer.raw("\(number)".utf8)
+        case .flag(let flag): writer.member("boolValue", flag)
         }
       }
     }

@@ -42,6 +42,12 @@ public enum Limits {
   public static let progressUnitBytes = 32
   /// Bytes of a progress message. A longer one is cut and marked.
   public static let progressMessageBytes = 512
+  /// Spans of a run.
+  public static let runSpans = 128
+  /// The name of a span.
+  public static let spanNameBytes = 128
+  /// The attributes of a span, as JSON.
+  public static let spanAttributeBytes = 1024
   /// The least time between two reports of a run's work. Its last counts come with its end.
   public static let workInterval = Duration.milliseconds(250)
   /// Log lines kept with a run.

@@ -78,6 +78,8 @@ public struct RunReport: Sendable, Hashable {
   public var due: WallTime?
   /// The run's trace; nil if its request was submitted without one, and the host makes none. Not stored: it follows from the request.
   public var trace: RunTrace?
+  /// What the handler measured for its trace, at most ``Limits/runSpans``. Not stored: only the end of a run tells it.
+  public var spans: [RunSpan] = []
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
   public var log: [LogLine] = []
 

@@ -22,6 +22,7 @@
  *   notify EVENT [PAYLOAD]  raises an event
  *   show ID, why ID, live [IDENTIFIER], history IDENTIFIER LIMIT, last-success IDENTIFIER, conditions: a list of JSON objects, as the fact "texts"
  *   trace                   what the run's trace is
+ *   span NAME ATTRIBUTES    tells of a part of the run of one second, long ago; ' stands for "
  *   postpone ID MS, reprioritize ID PRIORITY
  *   late                    registers again, from the run and from another thread
  *   leave FIFO FIFO         leaves a thread behind, which waits for the first FIFO, calls the host, and writes what it was told to the second
@@ -338,6 +339,11 @@ static void step(run *self, char *text) {
     fact(self, "trace", "%d", traces->current(task, own, linked));
     fact(self, "traceparent", "\"%s\"", own);
     fact(self, "link", "\"%s\"", linked);
+  }
+  else if (IS("span")) {
+    for (char *quote = rest; quote && *quote; quote++) if (*quote == '\'') *quote = '"';
+    const char *attributes = *all_rest ? all_rest : NULL;
+    fact(self, "span", "%d", traces->span(task, first, 1700000000000000000, 1700000001000000000, attributes, 0));
   }
   else if (IS("show")) texts(self, requests->show(task, first, gather_text, self));
   else if (IS("why")) texts(self, requests->why(task, first, gather_text, self));
