@@ -198,8 +198,28 @@ import Testing
       ("[schedule.\"a/b\"]\nevery = 5", "2:1: schedule.\"a/b\".every: expected a string"),
       ("[schedule.\"a/b\"]\nevery = \"5m\"", "2:1: every 5m is more often than minimum_interval (15m) allows"),
       ("[schedule.\"a/b\"]\ncron = \"0 8 * *\"", "2:1: schedule.\"a/b\".cron: a cron schedule has five fields"),
-      ("[schedule.\"a/b\"]\non = \"task:a\"", "1:11: event: a task that runs at the end of its own runs would never stop"),
-      ("[schedule.\"a/b\"]\nevery = \"1h\"\ntags = [\"\"]", "1:11: tags[0]"),
+      ("[schedule.\"a/b\"]\non = \"task:a\"", "2:1: on: a task that runs at the end of its own runs would never stop"),
+      ("[schedule.\"a/b\"]\nevery = \"1h\"\ntags = [\"\"]", "3:1: tags[0]"),
+      (
+        "[schedule.\"a/b\"]\nevery = \"1h\"\nretry = { initial = \"2h\", maximum = \"1h\" }",
+        "3:11: initial (2h) is longer than maximum (1h); what is left out is as for the identifier"
+      ),
+      (
+        "[schedule.\"a/b\"]\nevery = \"1h\"\n[schedule.\"a/b\".retry]\nattempts = 2\nmaximum = \"1s\"",
+        "5:1: initial (30s) is longer than maximum (1s)"
+      ),
+      (
+        "[plugin.a]\nschedule = \"cron 30 2 * * * UTC\"\nexpect_within = \"24h\"",
+        "3:1: expect_within (1d) is not longer than the schedule's longest pause (1d,"
+      ),
+      (
+        "[plugin.a]\nschedule = \"cron 0 8 * * 1-5 UTC\"\nexpect_within = \"26h\"",
+        "3:1: expect_within (1d2h) is not longer than the schedule's longest pause (3d,"
+      ),
+      (
+        "[command.a]\nrun = [\"true\"]\nschedule = \"cron 0 12 1 * * UTC\"\nexpect_within = \"30d\"",
+        "4:1: expect_within (30d) is not longer than the schedule's longest pause (31d,"
+      ),
       ("permitted_identifiers = [\"b\"]\n[schedule.\"a/b\"]\nevery = \"1h\"", "2:11: permitted_identifiers does not permit \"a\""),
       ("[plugin.a]\nrequires = [\"power\"]", "2:1: requires applies to the schedule's runs, and there is no schedule"),
       ("require_sandbox = true\n[plugin.a]\nisolation = \"thread\"", "3:1: require_sandbox is true, but isolation"),

@@ -96,12 +96,7 @@ extension HostConfiguration {
       report("max_concurrent_runs", message: "max_concurrent_runs (\(runs)) is more than the host's (\(maxConcurrentRuns))")
     }
     reportContradictions(of: plugin.schedule, of: identifier, at: [table, identifier, "schedule"], to: reader)
-    if let within = plugin.scheduling.expectWithin, let interval = plugin.schedule?.interval, within <= interval {
-      let texts = (DurationText.format(within), DurationText.format(interval))
-      report(
-        "expect_within",
-        message: "expect_within (\(texts.0)) is not longer than the schedule's interval (\(texts.1)): it would be missed each time")
-    }
+    if let flaw = plugin.objectiveFlaw { report("expect_within", message: flaw) }
     if let event = plugin.event, let identifier = try? TaskIdentifier(identifier) {
       do throws(RequestRefusal) { try event.check(for: identifier) } catch { report("schedule", message: error.message) }
     }

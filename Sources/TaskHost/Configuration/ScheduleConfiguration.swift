@@ -105,8 +105,30 @@ extension HostConfiguration {
       reportContradictions(
         of: request.repetition, of: identifier.rawValue, at: path + [reader.has("schedule", name.description, "every") ? "every" : "on"],
         to: reader)
-      do throws(RequestRefusal) { try request.submission(of: name).check() } catch { reader.report(path, error.message) }
+      let own = request.retry ?? retry
+      if own.initial > own.maximum {
+        let texts = (DurationText.format(own.initial), DurationText.format(own.maximum))
+        // The keys that the table lacks come from elsewhere.
+        let key = schedule.retry.initial == nil ? "maximum" : "initial"
+        reader.report(
+          path + ["retry", key], "initial (\(texts.0)) is longer than maximum (\(texts.1)); what is left out is as for the identifier")
+        continue
+      }
+      do throws(RequestRefusal) { try request.submission(of: name).check() } catch {
+        let flaw = Self.inOwnWords(error)
+        reader.report(flaw.key.map { reader.has("schedule", name.description, $0) ? path + [$0] : path } ?? path, flaw.message)
+      }
     }
+  }
+
+  /// A refusal of what a table submits, and the key that it is about; the message then begins with the key, not with the member of a request.
+  private static func inOwnWords(_ refusal: RequestRefusal) -> (key: String?, message: String) {
+    guard let field = refusal.field else { return (nil, refusal.message) }
+    let member = String(field.prefix { $0 != "[" && $0 != "." })
+    let key =
+      [RequestField.event.rawValue: "on", RequestField.jitter.rawValue: "jitter", RequestField.conditions.rawValue: "requires"][member]
+      ?? member
+    return (key, refusal.message.hasPrefix(member) ? key + refusal.message.dropFirst(member.count) : refusal.message)
   }
 
   /// Reports a schedule that repeats too often or too seldom.

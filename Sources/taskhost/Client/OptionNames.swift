@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// What a refusal of the host is about, in the words of the command line: the host names the member of the body, a person gave an option.
@@ -20,8 +21,21 @@ struct OptionNames: Sendable {
     guard let next = rest.first, ":[.".contains(next) else { return message }
     // A place in a list counts options, which are given one by one.
     let place = rest.first == "[" ? rest.drop { $0 != "]" }.dropFirst() : rest
-    let unit = member.hasSuffix("_ms") ? " (in ms)" : ""
-    return "--\(option)\(unit)\(place.first == "." ? " \(place.dropFirst())" : String(place))"
+    let shown = place.first == "." ? " \(place.dropFirst())" : String(place)
+    return "--\(option)" + (member.hasSuffix("_ms") ? Self.durations(shown) : shown)
+  }
+
+  /// A sentence on milliseconds with durations as people give them: `: 660000 is outside of 1 to 600000: …` has 11m, 1ms and 10m. What follows
+  /// the next colon is in words already.
+  private static func durations(_ text: String) -> String {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    return parts.enumerated().map { index, part in
+      guard index == 1 else { return String(part) }
+      return part.split(separator: " ", omittingEmptySubsequences: false).map { word in
+        guard let number = Int64(word), number != .min else { return String(word) }
+        return (number < 0 ? "-" : "") + DurationFormat.text(milliseconds: abs(number))
+      }.joined(separator: " ")
+    }.joined(separator: ":")
   }
 
   private func option(of member: String) -> String? {
