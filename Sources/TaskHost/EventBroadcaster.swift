@@ -96,17 +96,17 @@ final class EventBroadcaster: Sendable {
       live.note(line, of: run.run)
       log.log(
         level: Logger.Level(line.level), "\(line.message)",
-        metadata: line.metadata(["identifier": "\(run.identifier)", "run": "\(run.run)"]))
+        metadata: line.metadata(run.labels))
       tell(.log(run, line))
     case .expired(let run, let reason):
-      log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+      log.notice("run expired: \(reason.rawValue)", metadata: run.labels)
     case .suspended(let identifier, let reason):
       log.error("plugin suspended: \(reason)", metadata: ["identifier": "\(identifier)"])
     case .resumed(let identifier):
       log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
     case .stuck(let run, let thread, let stack):
       let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
-      log.error("run is stopped by force: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+      log.error("run is stopped by force: thread \(thread)\(place)", metadata: run.labels)
     case .output(let identifier, let line):
       log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
     case .misbehaved(let identifier, let what, _): log.error("\(what)", metadata: ["identifier": "\(identifier)"])
@@ -210,9 +210,15 @@ final class EventBroadcaster: Sendable {
       case .failed, .expired, .crashed: .warning
       }
     guard log.logLevel <= level else { return }
-    var metadata: Logger.Metadata = ["identifier": "\(record.identifier)", "run": "\(record.id)", "attempt": "\(record.attempt)"]
+    var metadata: Logger.Metadata = RunReference(run: record.id, request: record.request, identifier: record.identifier).labels
+      .merging(["attempt": "\(record.attempt)"]) { $1 }
     if let duration = record.duration { metadata["duration_ms"] = "\(duration.wholeMilliseconds)" }
     if let reason = record.report.stopReason { metadata["stop_reason"] = "\(reason.rawValue)" }
     log.log(level: level, "run \(outcome.rawValue)\(record.report.message.map { ": \($0)" } ?? "")", metadata: metadata)
   }
+}
+
+extension RunReference {
+  /// What the log says of it with each line.
+  fileprivate var labels: Logger.Metadata { ["identifier": "\(identifier)", "run": "\(run)", "request": "\(request)"] }
 }

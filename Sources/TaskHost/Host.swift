@@ -306,6 +306,9 @@ public final class Host: Sendable {
     surroundings.watch("\(String(cString: directory))/\(path)", changed: changed)
   }
 
+  /// Calls `body` on the scheduler's thread, between its turns, with the number of live runs: never, if the scheduler hangs.
+  public func whenScheduled(_ body: @escaping @Sendable (_ live: Int) -> Void) { scheduler.whenScheduled(body) }
+
   /// Whether the host accepts and runs requests. Reads from the store.
   public func health() -> HostHealth { HostHealth(phase: phase, storeProblem: storeProblem) }
 

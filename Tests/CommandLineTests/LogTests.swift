@@ -51,7 +51,7 @@ import Testing
 
 @Suite("The log's thread", .timeLimit(.minutes(2))) struct LogWriterTests {
   private static func writer(_ descriptor: Int32) throws -> LogWriter {
-    try LogWriter(descriptor: descriptor) { Array("\($0) lines were dropped\n".utf8) }
+    try LogWriter(DescriptorSink(descriptor: descriptor)) { Array("\($0) lines were dropped\n".utf8) }
   }
 
   private static func pipe() throws -> (reading: Int32, writing: Int32) {

@@ -18,6 +18,9 @@ extension Scheduler {
   /// Calls `body` on the scheduler's thread, between turns.
   func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
 
+  /// Calls `body` on the scheduler's thread, between turns, with the number of live runs.
+  public func whenScheduled(_ body: @escaping @Sendable (_ live: Int) -> Void) { inspect { core, _ in body(core.live.count) } }
+
   /// Makes a change in the next turn; calls `completion` once it is durable, or refused.
   func write<Value>(
     _ completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void,

@@ -50,7 +50,7 @@ struct HostOptions: ParsableArguments {
     if let url { return try Self.remote(url, caFile) }
     if let socket = Self.variable("TASKHOST_SOCKET") { return .socket(socket) }
     if let url = Self.variable("TASKHOST_URL") { return try Self.remote(url, caFile) }
-    return .socket(socketFromConfiguration(config) ?? "state/control.sock")
+    return .socket(socketFromConfiguration(config))
   }
 
   private static func remote(_ url: String, _ caFile: String?) throws(TaskHostError) -> ControlAddress {

@@ -6,31 +6,36 @@ import StrictText
 import TaskHost
 import TaskModel
 
-/// The host's log on standard error: one line per event, as text at a terminal and as JSON elsewhere. Logging never waits for a reader.
+/// The host's log on standard error: one line per event, as text at a terminal, as entries with fields in systemd's journal, and as JSON
+/// elsewhere. Logging never waits for a reader.
 struct HostLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
   private let format: Format
   private let writer: LogWriter
 
-  private enum Format { case text(colours: Bool), json }
+  enum Format { case text(colours: Bool), json, journal }
 
   /// Opens the logger that the configuration selects, and the writer of its lines.
   ///
   /// - Throws: If the system cannot start a thread.
   static func open(_ configuration: HostConfiguration.Log) throws(HostThread.Failure) -> (logger: Logger, writer: LogWriter) {
     let atTerminal = isatty(STDERR_FILENO) == 1
+    let journal = configuration.format == .auto ? JournalSink.behindStandardError(stream: variable("JOURNAL_STREAM")) : nil
     let format: Format =
       switch configuration.format {
-      case .auto: atTerminal ? .text(colours: getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) : .json
+      case .auto where journal != nil: .journal
+      case .auto: atTerminal ? .text(colours: variable("NO_COLOR")?.isEmpty ?? true) : .json
       case .text: .text(colours: false)
       case .json: .json
       }
-    let writer = try LogWriter(descriptor: STDERR_FILENO) { lines in
+    let writer = try LogWriter(journal ?? DescriptorSink(descriptor: STDERR_FILENO)) { lines in
       Array((line(format, .warning, "\(lines) lines were dropped: the log was not read or could not be written", []) + "\n").utf8)
     }
     return (Logger(label: "taskhost") { _ in HostLog(logLevel: configuration.level, format: format, writer: writer) }, writer)
   }
+
+  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -45,11 +50,32 @@ struct HostLog: LogHandler {
     writer.write(Self.line(format, event.level, message, fields))
   }
 
-  private static func line(_ format: Format, _ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
+  static func line(_ format: Format, _ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
     switch format {
     case .text(let colours): text(level, message, fields, colours: colours)
     case .json: json(level, message, fields)
+    case .journal: journal(level, message, fields)
     }
+  }
+
+  /// An entry of the journal: readable text, and a field `TASKHOST_…` for each value, as in `journalctl TASKHOST_RUN=…`.
+  private static func journal(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
+    let priority =
+      switch level {
+      case .critical: 2
+      case .error: 3
+      case .warning: 4
+      case .notice: 5
+      case .info: 6
+      case .debug, .trace: 7
+      }
+    let text = fields.map { " \($0)=\($1)" }.joined()
+    let named = fields.map { name, value in
+      let letters = name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+      return "TASKHOST_\(String(letters))=\(value)"
+    }
+    return (["MESSAGE=\(message)\(text)", "PRIORITY=\(priority)", "SYSLOG_IDENTIFIER=taskhost"] + named).joined(
+      separator: String(JournalSink.separator))
   }
 
   private static func text(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], colours: Bool) -> String {

@@ -4,11 +4,16 @@ import TaskHost
 /// The host as a service: runs until a signal or `taskhost shutdown` asks it to end, then drains. The group ends with it.
 struct HostService: Service {
   let host: Host
+  /// Nil if no service manager has started the host.
+  var manager: ServiceManager?
+  /// How long a drain may take.
+  var drainLimit = Duration.zero
 
   func run() async {
     // The group is cancelled if the server fails, before a drain or during one.
     await withTaskCancellationHandler {
       for await _ in host.shutdownRequest {}
+      manager?.stopping("draining", within: drainLimit)
       await host.drain()
     } onCancel: {
       host.controlFailed()

@@ -5,13 +5,12 @@ import TaskModel
 /// Writes the host's log. Any thread adds lines without waiting. A separate thread writes them; only this thread waits for a slow reader, a
 /// full disk, or a stopped terminal.
 ///
-/// The descriptor keeps its flags: the program that started the host may share it, so `O_NONBLOCK` would also change that program's
-/// terminal or pipe. The thread sleeps while it has nothing to write.
+/// The thread sleeps while it has nothing to write.
 final class LogWriter: @unchecked Sendable {  // reason: `monitor` guards everything that changes
   /// The maximum number of waiting bytes. The thread may hold as many again.
   static let capacity = 1 << 20
 
-  private let descriptor: Int32
+  private let sink: any LogSink
   private let monitor = Monitor()
   private var backlog: LogBacklog
   private var isWriting = false
@@ -23,9 +22,9 @@ final class LogWriter: @unchecked Sendable {  // reason: `monitor` guards everyt
   /// - Parameter note: Makes the line, with its line end, that says how many lines are missing.
   /// - Throws: If the system cannot start a thread.
   init(
-    descriptor: Int32, capacity: Int = LogWriter.capacity, note: @escaping @Sendable (_ lines: UInt64) -> [UInt8]
+    _ sink: any LogSink, capacity: Int = LogWriter.capacity, note: @escaping @Sendable (_ lines: UInt64) -> [UInt8]
   ) throws(HostThread.Failure) {
-    self.descriptor = descriptor
+    self.sink = sink
     backlog = LogBacklog(capacity: capacity, note: note)
     try HostThread.start("log") { [self] in writeForever() }
   }
@@ -73,7 +72,7 @@ final class LogWriter: @unchecked Sendable {  // reason: `monitor` guards everyt
     var isInLine = false
     while true {
       let batch = next()
-      let (written, failure) = writeAll((isInLine ? [UInt8(ascii: "\n")] : []) + batch.bytes)
+      let (written, failure) = sink.write((isInLine ? [UInt8(ascii: "\n")] : []) + batch.bytes)
       let ofBatch = max(0, written - (isInLine ? 1 : 0))
       if written > 0 { isInLine = ofBatch > 0 && batch.bytes[ofBatch - 1] != UInt8(ascii: "\n") }
       monitor.locked {
@@ -95,29 +94,5 @@ final class LogWriter: @unchecked Sendable {  // reason: `monitor` guards everyt
         monitor.wait()
       }
     }
-  }
-
-  /// Writes as much as possible. Returns the number of bytes written, and the error that stopped it.
-  private func writeAll(_ bytes: [UInt8]) -> (written: Int, failure: Int32?) {
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes { bytes in
-        Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-      }
-      if count > 0 {
-        written += count
-        continue
-      }
-      let code = count < 0 ? errno : EIO
-      switch code {
-      case EINTR: continue
-      case EAGAIN:
-        // Another process made the shared description non-blocking.
-        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&room, 1, -1)
-      default: return (written, code)
-      }
-    }
-    return (written, nil)
   }
 }

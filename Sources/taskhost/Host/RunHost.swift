@@ -75,13 +75,18 @@ private func serve(
   eventSockets?.start { event, payload, recorded in host.notify(event, payload: payload, recorded: recorded) }
   eventSockets?.keep { host.watchFile($0, changed: $1) }
   signals.serve(host)
-  let service = HostService(host: host)
+  let manager = ServiceManager(environment: { getenv($0).map { String(cString: $0) } }, log: log)
+  // Handlers get their grace after that, and hooks of plugins some time.
+  let service = HostService(host: host, manager: manager, drainLimit: configuration.drainTimeout + .seconds(30))
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
     host: host, socket: socket, remote: configuration.remoteAccess(certificate), auditDirectory: configuration.stateDirectory,
     redaction: PayloadRedaction(configuration.redact), logger: log, watch: { host.watchFile($0, changed: $1) },
-    onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
+    onListening: {
+      StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories)
+      manager?.launched(host, log)
+    })
   // The server continues until the host has drained, so that clients can watch the drain; then the group ends.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
@@ -95,6 +100,22 @@ private func serve(
   }
   await eventSockets?.close()
   return (0, host.close())
+}
+
+extension ServiceManager {
+  /// Says that the host serves, and beats from then on if the manager watches.
+  fileprivate func launched(_ host: Host, _ log: Logger) {
+    ready("launched")
+    guard let watchdog else { return }
+    do throws(HostThread.Failure) {
+      try Heartbeat.start(every: watchdog) {
+        host.whenScheduled($0)
+      } beat: { live in
+        let runs = live == 0 ? "no run is live" : live == 1 ? "1 run is live" : "\(live) runs are live"
+        self.beat("\(host.isAskedToEnd ? "draining" : "launched"); \(runs)")
+      }
+    } catch { log.error("the service manager will not hear that the scheduler works: \(error)") }
+  }
 }
 
 extension HostConfiguration {
@@ -136,11 +157,16 @@ extension HostConfiguration {
   }
 }
 
-/// The control socket in the configuration at `path`, or in `taskhost.toml` in the working directory; nil if there is neither, or it cannot
-/// be read.
-func socketFromConfiguration(_ path: String?) -> String? {
-  guard let file = path ?? (access("taskhost.toml", F_OK) == 0 ? "taskhost.toml" : nil) else { return nil }
-  return (try? HostConfiguration.load(file: file))?.control.socket
+/// The control socket that the configuration at `path` names, or the one of this directory: as `taskhost.toml` names it, or else by default.
+/// Where there is neither, the machine's host as a package installs it.
+func socketFromConfiguration(_ path: String?) -> String {
+  func socket(in file: String) -> String? { (try? HostConfiguration.load(file: file))?.control.socket }
+  func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
+  let usual = "state/control.sock"
+  if let path { return socket(in: path) ?? usual }
+  if exists("taskhost.toml") { return socket(in: "taskhost.toml") ?? usual }
+  if exists(usual) { return usual }
+  return socket(in: "/etc/taskhost/taskhost.toml") ?? usual
 }
 
 extension HostConfiguration {

@@ -1,0 +1,73 @@
+import Glibc
+import HostThreads
+import Logging
+import TaskModel
+
+/// Tells the service manager that has started this process how the host is: that it is ready, what it does, and that its scheduler works.
+///
+/// A message is a datagram of assignments, a line each. Sending one never waits: what the manager has no room for is lost, but the next beat says
+/// it again.
+///
+/// - Source: sd_notify(3), sd_watchdog_enabled(3)
+final class ServiceManager: Sendable {
+  private let descriptor: Int32
+  /// How often the manager wants to hear that the scheduler works; nil if it does not.
+  let watchdog: Duration?
+
+  /// - Parameter environment: Reads a variable. `NOTIFY_SOCKET` is a path, or `@` and an abstract name.
+  /// - Returns: Nil if no service manager has started the process, or it cannot be reached; the second is logged.
+  init?(environment: (String) -> String?, log: Logger) {
+    guard let place = environment("NOTIFY_SOCKET"), !place.isEmpty else { return nil }
+    do throws(ErrorNumber) { descriptor = try Self.connect(place) } catch {
+      log.warning("the service manager's socket \(place) cannot be used: \(error); it will not hear that the host has launched")
+      return nil
+    }
+    let isMeant = environment("WATCHDOG_PID").map { $0 == String(getpid()) } ?? true
+    watchdog = isMeant ? environment("WATCHDOG_USEC").flatMap(Int64.init).flatMap { $0 > 0 ? .microseconds($0) : nil } : nil
+  }
+
+  deinit { close(descriptor) }
+
+  private static func connect(_ place: String) throws(ErrorNumber) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var bytes = Array(place.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw ErrorNumber(ENAMETOOLONG) }
+    let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + bytes.count }
+    // An abstract name begins with a zero byte.
+    if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { throw .last }
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(length ?? MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    if isConnected { return descriptor }
+    let error = ErrorNumber.last
+    close(descriptor)
+    throw error
+  }
+
+  private func tell(_ lines: [String]) {
+    let text = Array(lines.joined(separator: "\n").utf8)
+    _ = send(descriptor, text, text.count, Int32(MSG_NOSIGNAL))
+  }
+
+  /// The host serves.
+  func ready(_ status: String) { tell(["READY=1", "STATUS=\(status)"]) }
+
+  /// What the host does, for a person: one line.
+  func status(_ status: String) { tell(["STATUS=\(status)"]) }
+
+  /// The host drains.
+  ///
+  /// - Parameter limit: How long that may take; the manager then waits for so long.
+  func stopping(_ status: String, within limit: Duration) {
+    tell(["STOPPING=1", "STATUS=\(status)", "EXTEND_TIMEOUT_USEC=\(limit.wholeMilliseconds.multiplied(saturatingBy: 1000))"])
+  }
+
+  /// The scheduler works.
+  func beat(_ status: String) { tell(["WATCHDOG=1", "STATUS=\(status)"]) }
+}
