@@ -19,7 +19,7 @@ WantedBy=multi-user.target
 PROBE = r"""
 exec >/work/answers 2>&1
 export TASKHOST_SOCKET=/run/taskhost/control.sock
-# systemd does not know when a host has launched (Type=exec), so this asks the host: another process than $1 answers.
+# Waits until another process than $1 answers as the host.
 launched() {
   for attempt in {1..300}; do
     if [ "$(process)" != "${1:-0}" ] && { taskhost status >/dev/null 2>&1 || [ $? = 1 ]; }; then return; fi
