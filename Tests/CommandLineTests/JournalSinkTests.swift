@@ -19,7 +19,7 @@ import Testing
     let entry = try #require(journal.next()).split(separator: "\n")
     #expect(entry.first == "MESSAGE=run expired: budget identifier=a.b run=01 request=02 täg-1=x")
     #expect(entry.contains("PRIORITY=4") && entry.contains("TASKHOST_RUN=01") && entry.contains("TASKHOST_REQUEST=02"), "\(entry)")
-    #expect(entry.contains("TASKHOST_IDENTIFIER=a.b") && entry.contains("TASKHOST_T__G_1=x"), "\(entry)")
+    #expect(entry.contains("TASKHOST_IDENTIFIER=a.b") && entry.contains("TASKHOST_T_G_1=x"), "\(entry)")
     #expect(journal.next() == "PRIORITY=3\nSYSLOG_IDENTIFIER=taskhost\nMESSAGE=taskhost: no\n")
   }
 

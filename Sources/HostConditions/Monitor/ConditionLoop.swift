@@ -147,7 +147,6 @@ final class ConditionLoop {
     for descriptor in triggers.descriptors { entries.append(pollfd(fd: descriptor, events: Int16(POLLPRI), revents: 0)) }
     guard poll(&entries, nfds_t(entries.count), timeout()) >= 0 else { return }
     shared.count { $0.wakeUps += 1 }
-    if entries[0].revents != 0 { clearEvent() }
     if entries[1].revents != 0 { network.receive(at: clock.monotonicTime) }
     if entries[2].revents != 0, powerEvents.receive() { called.formUnion(Self.ofPower) }
     if entries[3].revents != 0, manager.receive() { called.insert(.unmetered) }
@@ -161,10 +160,5 @@ final class ConditionLoop {
     guard let due = [shared.core { $0.nextDue }, network.due].compactMap({ $0 }).min() else { return -1 }
     let left = due - clock.monotonicTime
     return left <= .zero ? 0 : Int32(clamping: (left.wholeNanoseconds - 1) / 1_000_000 + 1)
-  }
-
-  private func clearEvent() {
-    var count: UInt64 = 0
-    _ = Glibc.read(shared.event, &count, MemoryLayout<UInt64>.size)
   }
 }

@@ -39,22 +39,26 @@ final class ConditionShared: Sendable {
 
   /// Asks for fresh readings. Returns false if the thread is ending and will not answer.
   func ask(_ look: Awaited<ConditionReport>) -> Bool {
-    let isTaken = state.withLock { state in
+    // With the lock held, so that the thread takes order and event together, and does not wake once more for what it has done.
+    state.withLock { state in
       if !state.isStopping { state.looks.append(look) }
+      wake()
       return !state.isStopping
     }
-    wake()
-    return isTaken
   }
 
   func stop() {
-    state.withLock { $0.isStopping = true }
-    wake()
+    state.withLock { state in
+      state.isStopping = true
+      wake()
+    }
   }
 
   /// Takes the current orders; the caller must answer the looks.
   func takeOrders() -> Orders {
     state.withLock { state in
+      var count: UInt64 = 0
+      _ = read(event, &count, MemoryLayout<UInt64>.size)
       defer { state.looks = [] }
       return Orders(interest: state.core.interest, looks: state.looks, isStopping: state.isStopping)
     }

@@ -1,5 +1,6 @@
 import ServiceLifecycle
 import TaskHost
+import TaskModel
 
 /// The host as a service: runs until a signal or `taskhost shutdown` asks it to end, then drains. The group ends with it.
 struct HostService: Service {
