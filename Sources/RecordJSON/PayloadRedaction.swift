@@ -38,9 +38,14 @@ public struct PayloadRedaction: Sendable, Equatable {
   /// Whether nothing is hidden.
   public var isEmpty: Bool { patterns.isEmpty }
 
-  /// The payload with ``mask`` in place of each hidden value, whatever it was; otherwise byte for byte. What is not JSON is unchanged.
+  /// The payload with ``mask`` in place of each hidden value, whatever it was; otherwise byte for byte. What is not JSON is unchanged, except
+  /// what begins as JSON and cannot be read, as with a name that occurs twice: nothing of it is shown.
   public func redacted(_ payload: [UInt8]) -> [UInt8] {
-    guard !isEmpty, !payload.isEmpty, let root = try? JSONReader.read(payload) else { return payload }
+    guard !isEmpty, !payload.isEmpty else { return payload }
+    guard let root = try? JSONReader.read(payload) else {
+      let first = payload.first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }
+      return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? Array("\"\(Self.mask)\"".utf8) : payload
+    }
     var hidden: [Range<Int>] = []
     find(root, [], &hidden)
     guard !hidden.isEmpty else { return payload }

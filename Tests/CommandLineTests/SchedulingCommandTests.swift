@@ -313,7 +313,6 @@ import Testing
         result.output.hasSuffix(
           "would not run:\nIDENTIFIER  REQUEST                               BECAUSE\na           \(request)  waits for the event x\n"))
       #expect(result.errors == "note: network is assumed to hold\n")
-      #expect(try await run("forecast", "--limit", "1").errors.hasPrefix("there are more requests"))
       #expect(try await run("forecast", "--identifier", "a").output == result.output)
       #expect(try await run("forecast", "--runs", "--limit", "1").errors.hasPrefix("all runs until "))
       let unknown = try await run("forecast", "--identifier", "b")

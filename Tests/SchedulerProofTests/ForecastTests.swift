@@ -174,7 +174,8 @@ import Testing
     #expect(forecast.counts.map(\.runs) == [1440, 1] && forecast.completeUntil == Self.now + .seconds(540))
     let one = basis.forecast(of: queue, to: day, limit: 10) { $0 == Self.other }
     #expect(one.entries.map(\.request.sequence) == [2] && !one.isTruncated && one.completeUntil == day)
-    #expect(basis.forecast(of: queue, to: day, limit: 0).counts.isEmpty)
+    let none = basis.forecast(of: queue, to: day, limit: 0)
+    #expect(none.counts.isEmpty && none.notes.contains("2 more requests would run: a higher limit lists them"), "\(none.notes)")
   }
 
   @Test("that ends early lists what is due later at its time, as an assumption")

@@ -39,6 +39,12 @@ struct AuditFiles: Sendable {
     }
   }
 
+  /// Whether a descriptor is the newest file still: another program may have moved or removed it.
+  func isNewest(_ descriptor: Int32) -> Bool {
+    var (opened, there) = (stat(), stat())
+    return fstat(descriptor, &opened) == 0 && lstat(path(0), &there) == 0 && opened.st_ino == there.st_ino && opened.st_dev == there.st_dev
+  }
+
   private func lastNumber(ofAge age: Int) -> Int64? {
     let descriptor = Glibc.open(path(age), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -118,6 +118,8 @@ private struct AuditWriter {
   private let files: AuditFiles
   private let logger: Logger
   private var open: (descriptor: Int32, bytes: Int, last: Int64)?
+  /// The number of the last line, also of a file that has gone.
+  private var last: Int64 = 0
   private var hasFailed = false
   /// When what was written is to be synced.
   private(set) var syncDue = MonotonicTime.distantFuture
@@ -126,13 +128,18 @@ private struct AuditWriter {
 
   mutating func write(_ entries: [(AuditEntry, name: String)], syncWithin interval: Duration) {
     do {
-      var (descriptor, bytes, last) = try open ?? files.open()
-      open = (descriptor, bytes, last)
+      if let open, !files.isNewest(open.descriptor) {
+        close()
+        logger.warning("another program has moved or removed audit.jsonl: changes are recorded in a new one")
+      }
+      var (descriptor, bytes, found) = try open ?? files.open()
+      open = (descriptor, bytes, found)
       if bytes >= AuditFiles.mostBytes {
         close()
         try files.rotate()
-        (descriptor, bytes, last) = try files.open()
+        (descriptor, bytes, found) = try files.open()
       }
+      last = max(last, found)
       var lines: [UInt8] = []
       for (entry, name) in entries {
         last += 1

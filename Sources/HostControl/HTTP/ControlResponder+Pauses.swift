@@ -31,7 +31,7 @@ extension ControlResponder {
 
   func end(_ selection: PauseSelection, _ request: ControlRequest) async throws -> ControlResponse {
     let ended = try await host.resume(selection, by: await request.principal.name())
-    return list("ended", ended) { $0.pause($1) }.about(ended.map { "\($0.id)" })
+    return list("ended", ended) { $0.pause($1) }.about(ended.map { "\($0.id)" }, of: ended.map(\.subject).joined(separator: ", "))
   }
 }
 

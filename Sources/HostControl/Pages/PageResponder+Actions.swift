@@ -10,13 +10,18 @@ extension PageResponder {
     let parts = try request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { try QueryParameters.decode($0) }
     if let query = request.query { _ = try PageQuery(query, known: []) }
     switch (parts.count, parts.count > 1 ? parts[1] : "") {
-    case (4, "requests"): return try await act(parts[3], on: try id(parts[2], request), request)
+    case (4, "requests"):
+      let id: RequestID = try id(parts[2], request)
+      return try await act(parts[3], on: id, request).about([id.description])
     case (4, "tasks"):
       let identifier = try identifier(parts[2])
       switch parts[3] {
-      case "run": return seeOther(PagePath.request(try await host.simulateLaunch(identifier).id), .started)
+      case "run":
+        let id = try await host.simulateLaunch(identifier).id
+        return seeOther(PagePath.request(id), .started).about([id.description])
       case "expire":
-        return seeOther(PagePath.task(identifier), .expired, count: try await host.simulateExpiration(identifier).count)
+        let runs = try await host.simulateExpiration(identifier)
+        return seeOther(PagePath.task(identifier), .expired, count: runs.count).about(runs.map(\.description))
       default: break
       }
     case (4, "plugins") where parts[3] == "release":

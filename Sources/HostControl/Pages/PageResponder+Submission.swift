@@ -21,6 +21,7 @@ extension PageResponder {
       let requests = try SubmissionReader.read(body, now: now).requests
       guard let submission = try await host.submit(requests).first else { throw RequestRefusal(.internal, "nothing was submitted") }
       return seeOther(PagePath.request(submission.id), PageResult(submission.disposition))
+        .about([submission.id.description], of: "submit \(identifier)")
     } catch let refusal as RequestRefusal where refusal.code != .internal {
       // Nobody types it all again.
       var typed: SubmitPage.Typed = [:]

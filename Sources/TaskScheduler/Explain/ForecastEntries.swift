@@ -27,7 +27,8 @@ struct ForecastEntries {
 
   private mutating func omit(_ entry: Forecast.Entry) { omitted = min(omitted ?? entry.at, entry.at) }
 
-  func isFirst(of request: RequestID) -> Bool { counts[request] == nil }
+  /// The number of requests of which not even the first run is kept.
+  var omittedRequests: Int { max(0, firsts.count - limit) }
 
   /// At most `limit` runs, earliest first; the number of each request's; and when the first begins that is not among them.
   func result() -> (entries: [Forecast.Entry], counts: [Forecast.Count], omitted: WallTime?) {

@@ -265,6 +265,8 @@ final class ForecastRun {
     }
     if queue.requests.contains(where: { $0.request.event != nil }) { notes.append("it is assumed that no events arrive") }
     if omits { notes.append("it lists \(entries.count) runs: each request's first before later ones") }
+    let more = self.entries.omittedRequests
+    if more > 0 { notes.append("\(more) more \(more == 1 ? "request would run" : "requests would run"): a higher limit lists them") }
     if endedEarly {
       notes.append("it ends early: there is too much to work through; what is due later is listed once, at its time")
     }

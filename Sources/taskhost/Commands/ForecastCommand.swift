@@ -37,9 +37,7 @@ struct ForecastCommand: AsyncParsableCommand {
     table.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
     if runs, forecast.truncated {
       let time = MomentFormat.local(forecast.completeUntilUnixMs, omittingDateOf: forecast.fromUnixMs)
-      Terminal.note("all runs until \(time) are listed; use a higher --limit for more")
-    } else if forecast.truncated, forecast.requests.count >= limit {
-      Terminal.note("there are more requests: use a higher --limit")
+      Terminal.note("all runs until \(time) are listed\(forecast.entries.count >= limit ? "; use a higher --limit for more" : "")")
     }
     if !forecast.held.isEmpty {
       if !forecast.entries.isEmpty { Terminal.print("") }

@@ -7,7 +7,7 @@ struct ResumeCommand: AsyncParsableCommand {
     commandName: "resume",
     abstract: "End pauses, so that runs begin again.",
     discussion: """
-      Names pauses by their number, or by the filter that they were made with; without
+      Names a pause by its number, or by the filter that it was made with; without
       either, the pause of everything ends. What another pause holds keeps waiting:
       `taskhost pause --list` shows what is left.
 

@@ -50,6 +50,7 @@ import Testing
       #expect(try await pages.post("/ui/requests/\(id)/cancel").hasPrefix("HTTP/1.1 303"))
       let last = try await Self.entries(local).last
       #expect(last?["operation"]?.string == "dashboard" && last?["target"]?.string == "/ui/requests/\(id)/cancel")
+      #expect(last?["ids"]?.array?.compactMap(\.string) == [id])
     }
   }
 
@@ -91,6 +92,19 @@ import Testing
       #expect(wrong.status == 400 && wrong.text.contains("is not a moment") && wrong.text.contains("value=\"soon\""))
       #expect(try await pages.get("/ui/audit?before=x").status == 400)
       #expect(try await fixture.client(.operate).send("GET", "/ui/audit").status == 403)
+    }
+  }
+
+  @Test("a file that was moved or removed has a successor, whose numbers go on", arguments: [true, false])
+  func moved(_ isMoved: Bool) async throws {
+    try await RemoteFixture.with(MemoryHost()) { fixture in
+      let local = HTTPTestClient(socket: fixture.socket)
+      let file = fixture.directory + "/audit.jsonl"
+      for _ in 0..<3 { _ = try await local.send("POST", "/v1/requests", #"{"identifier": "com.example.a"}"#) }
+      #expect(isMoved ? rename(file, file + ".moved") == 0 : unlink(file) == 0)
+      _ = try await local.send("POST", "/v1/requests", #"{"identifier": "com.example.b"}"#)
+      let entries = try await Self.entries(local, "")
+      #expect(entries.compactMap { $0["number"]?.integer } == [4], "\(entries)")
     }
   }
 

@@ -16,6 +16,8 @@ import Testing
       (["a.*"], #"{"a":{"x":1,"y":null},"b":{"x":1}}"#, #"{"a":{"x":"•••","y":"•••"},"b":{"x":1}}"#),
       (["a", "b"], #"[{"b":1}, {"a":{"b":1}}]"#, #"[{"b":"•••"}, {"a":"•••"}]"#),
       (["p"], #"{"\u0070": "secret"}"#, #"{"\u0070": "•••"}"#),
+      (["password"], #"{"u":1,"u":2,"password":"p"}"#, #""•••""#), (["password"], #" [{"password":"#, #""•••""#),
+      (["password"], #"{"a":"# + String(repeating: #"{"a":"#, count: 200) + #"{"password":1}"#, #""•••""#),
       (["password"], "password=p", "password=p"), (["password"], "", ""), ([], #"{"password": 1}"#, #"{"password": 1}"#),
     ])
   func members(_ patterns: [String], _ payload: String, _ shown: String) {
