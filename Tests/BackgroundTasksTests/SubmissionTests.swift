@@ -262,7 +262,7 @@ struct SubmissionTests {
 
   @Test("on another queue while launching is waited for, and after that it is unavailable")
   func onAnotherQueue() async {
-    let host = FakeHost(timing: Timing(successor: .zero, launchQuiet: .seconds(1)))
+    let host = FakeHost(timing: Timing(successor: .zero, launchQuiet: .seconds(3), launchLimit: .seconds(60)))
     host.launch { scheduler in
       scheduler.register(forTaskWithIdentifier: "a", using: nil) { _ in }
       DispatchQueue.global().async {

@@ -9,9 +9,9 @@ import Testing
   private static let now = WallTime(unixMilliseconds: 1_000_000)
 
   /// Requests of all states, tags, identifiers and payloads, some common and some rare.
-  private static func records(_ origin: UInt64) -> [RequestRecord] {
+  private static func records(_ origin: UInt64, count: Int = 6000) -> [RequestRecord] {
     var random = SeededGenerator(seed: 7)
-    return (1...6000).map { number in
+    return (1...count).map { number in
       let sequence = Int64(number)
       let state: RequestState = number.isMultiple(of: 700) ? .blocked : RequestState.allCases.randomElement(using: &random) ?? .failed
       var record = RequestRecord.sample(
@@ -50,7 +50,8 @@ import Testing
     let sqlite = try SQLiteRequestStore(path: directory.file("requests.sqlite"))
     defer { sqlite.close() }
     let memory = MemoryRequestStore(origin: sqlite.origin)
-    let records = Self.records(sqlite.origin)
+    // Small pages of many records take minutes, and one of the few threads from the other tests.
+    let records = Self.records(sqlite.origin, count: 1500)
     for store in [sqlite, memory] as [any RequestStore] { try store.commit { for record in records { try $0.insert(record) } } }
     for text in [
       "", "state:failed", "state:pending", "state:blocked", "identifier:\(TaskIdentifier.sample("a1"))", "identifier:*",

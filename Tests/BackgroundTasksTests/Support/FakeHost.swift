@@ -37,9 +37,10 @@ final class FakeHost: @unchecked Sendable {
     let context: UnsafeMutableRawPointer?
   }
 
-  /// - Parameter timing: The scheduler's times; by default completed runs stay for no successor.
+  /// - Parameter timing: The scheduler's times; by default completed runs stay for no successor, and a launch waits long for completion
+  ///   handlers: other tests may have all threads of Dispatch.
   init(
-    timing: Timing = Timing(successor: .zero, launchQuiet: .zero), graphicsProcessors: UInt64 = 0,
+    timing: Timing = Timing(successor: .zero, launchQuiet: .zero, launchLimit: .seconds(60)), graphicsProcessors: UInt64 = 0,
     change: (inout taskhost_api) -> Void = { _ in }
   ) {
     self.graphicsProcessors = graphicsProcessors

@@ -49,7 +49,8 @@ struct Script {
     try Data(bytes).write(to: URL(filePath: file))
     return WorkerSpec(
       executable: try await CompiledFixtures.program("scripted_worker"), name: "scripted", confinement: Confinement(plugin: "/nonexistent"),
-      identifier: nil, launchBudget: budget, environment: ["SCRIPT=\(file)"])
+      identifier: nil, launchBudget: budget, environment: ["SCRIPT=\(file)"],
+      idleTime: .seconds(600))
   }
 }
 
