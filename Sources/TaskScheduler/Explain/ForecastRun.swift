@@ -6,7 +6,6 @@ final class ForecastRun {
   private let basis: ForecastBasis
   private let queue: ForecastQueue
   private var to: WallTime
-  private let limit: Int
   /// Whether runs of an identifier are among the results. All take part: they compete for the same places.
   private let isWanted: (TaskIdentifier) -> Bool
   /// The forecast ends when this request has begun; nil means it ends at `to`.
@@ -40,7 +39,7 @@ final class ForecastRun {
     _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 0, target: RequestID? = nil, steps: Int = 10_000_000,
     isWanted: @escaping (TaskIdentifier) -> Bool = { _ in true }
   ) throws {
-    (self.basis, self.queue, self.to, self.limit, self.target, self.steps) = (basis, queue, to, limit, target, steps)
+    (self.basis, self.queue, self.to, self.target, self.steps) = (basis, queue, to, target, steps)
     self.isWanted = isWanted
     entries = ForecastEntries(limit: limit)
     now = basis.from

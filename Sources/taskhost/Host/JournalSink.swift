@@ -11,7 +11,7 @@ struct JournalSink: LogSink {
   private static let longest = 64 << 10
 
   private let descriptor: Int32
-  private let path: String
+  private let address: UnixAddress
 
   /// The journal, if standard error leads there and it takes entries; otherwise nil.
   ///
@@ -23,9 +23,10 @@ struct JournalSink: LogSink {
   }
 
   init?(path: String) {
+    guard let address = UnixAddress(path) else { return nil }
+    self.address = address
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
-    self.path = path
     // Nothing else is the journal: then lines go where standard error leads.
     guard access(path, W_OK) == 0, send([]) == nil else {
       close(descriptor)
@@ -53,18 +54,9 @@ struct JournalSink: LogSink {
 
   /// - Returns: The error; nil if it was sent.
   private func send(_ entry: [UInt8]) -> Int32? {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     while true {
       // A name each time: the journal may be started again.
-      let sent = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          sendto(descriptor, entry, entry.count, Int32(MSG_NOSIGNAL), $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
-      }
+      let sent = address.withAddress { sendto(descriptor, entry, entry.count, Int32(MSG_NOSIGNAL), $0, $1) }
       guard sent < 0, errno == EINTR else { return sent < 0 ? errno : nil }
     }
   }

@@ -29,21 +29,10 @@ final class ServiceManager: Sendable {
   deinit { close(descriptor) }
 
   private static func connect(_ place: String) throws(ErrorNumber) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    var bytes = Array(place.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw ErrorNumber(ENAMETOOLONG) }
-    let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + bytes.count }
-    // An abstract name begins with a zero byte.
-    if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    guard let address = UnixAddress(place) else { throw ErrorNumber(ENAMETOOLONG) }
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw .last }
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(length ?? MemoryLayout<sockaddr_un>.size)) == 0
-      }
-    }
+    let isConnected = address.withAddress { Glibc.connect(descriptor, $0, $1) == 0 }
     if isConnected { return descriptor }
     let error = ErrorNumber.last
     close(descriptor)
