@@ -40,7 +40,7 @@ final class PartFile {
   /// A sync waits for the disk: there is one when both so many bytes were written and so much time has passed since the last.
   private static let (syncInterval, syncTime): (Int64, Duration) = (64 << 20, .seconds(15))
   private var syncedAt = ContinuousClock.now
-  /// The kernel begins to write to the disk after so many bytes, so that little is left for the sync at the end.
+  /// The kernel starts writing to the disk after this many bytes, so that the sync at the end has little left to do.
   private static let writeBackInterval: Int64 = 8 << 20
   private var writtenBack: Int64 = 0
 

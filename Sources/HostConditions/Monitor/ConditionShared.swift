@@ -39,7 +39,7 @@ final class ConditionShared: Sendable {
 
   /// Asks for fresh readings. Returns false if the thread is ending and will not answer.
   func ask(_ look: Awaited<ConditionReport>) -> Bool {
-    // With the lock held, so that the thread takes order and event together, and does not wake once more for what it has done.
+    // The lock is held so that the thread takes the order and the event together, and does not wake again for work it has done.
     state.withLock { state in
       if !state.isStopping { state.looks.append(look) }
       wake()

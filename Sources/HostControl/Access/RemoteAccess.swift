@@ -15,7 +15,7 @@ public struct RemoteAccess: Sendable {
   public var tokenFile: String
   /// Names with a dot that clients may call the host by, besides `*.localhost` and the numbers of addresses.
   public var names: [String]
-  /// The certificate of a port that speaks TLS; nil: nothing is encrypted.
+  /// The certificate of a port that speaks TLS; nil if nothing is encrypted.
   public var certificate: CertificateKeeper?
 
   /// Creates a description.

@@ -19,7 +19,7 @@ final class EventBacklog: Sendable {
     let number: Int
     let kind: EventReader.Kind
     var queue: UnsentEvents
-    /// Whether something has changed that is no event, since the reader was told last.
+    /// Whether something other than an event has changed since the reader was last told.
     var isStale = false
     /// nil until the reader begins.
     var wake: (@Sendable () -> Void)?
@@ -73,7 +73,7 @@ final class EventBacklog: Sendable {
     for wake in wakes { wake() }
   }
 
-  /// Something has changed that is no event: tells those who are told of changes. Returns at once; any thread.
+  /// Something other than an event has changed: tells readers that follow changes. Returns at once; any thread.
   func tellPages() {
     let wakes = state.withLock { state -> [@Sendable () -> Void] in
       state.members.indices.compactMap { index in

@@ -27,7 +27,7 @@ struct HTTPServer: Service {
   let address: Address
   /// Who comes in over TCP; nil on a Unix socket, where the file's mode decides.
   var door: RemoteDoor?
-  /// The certificate of a server that speaks TLS only; nil: nothing is encrypted.
+  /// The certificate of a server that speaks only TLS; nil if nothing is encrypted.
   var certificate: CertificateKeeper?
   let table: ConnectionTable
   let patience: ClientPatience
