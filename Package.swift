@@ -63,8 +63,9 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "CPluginTemplates", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust",
-        "RecordJSON", "StrictText", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel", argumentParser, logging, nioCore, nioPosix,
+        "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck",
+        "PluginTrust", "RecordJSON", "StrictText", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel", argumentParser, logging,
+        nioCore, nioPosix,
         serviceLifecycle,
       ],
       swiftSettings: settings,
@@ -78,8 +79,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost-worker",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "HostThreads", "OpenFiles", "PluginRuntime", "TaskModel", "WorkerLink",
-        "WorkerSandbox", deque,
+        "CCrashCell", "CProgramCode", "CTaskHostSystem", "CWorkerDenials", "HostThreads", "OpenFiles", "PluginRuntime", "TaskModel",
+        "WorkerLink", "WorkerSandbox", deque,
       ],
       swiftSettings: settings,
       // A worker links Swift statically: it starts in milliseconds, and a plugin can bring another version of Swift. A plugin sees none
@@ -184,6 +185,8 @@ let package = Package(
     .target(name: "WorkerSandbox", dependencies: ["CWorkerSandbox", "TaskModel"], swiftSettings: settings),
     .target(name: "CWorkerSandbox", dependencies: ["CSeccomp"]),
     .target(name: "CWorkerDenials", dependencies: ["CWorkerSandbox"]),
+    // The host and its workers give back the code that they need only at start.
+    .target(name: "CProgramCode"),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
 
     // Floor 0: the vocabulary and its ports; threads, locks, clocks, files and processes of the system; time zones; strict forms of text; HTTP.

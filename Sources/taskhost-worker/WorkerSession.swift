@@ -1,3 +1,4 @@
+import CProgramCode
 import CTaskHostSystem
 import Glibc
 import HostThreads
@@ -45,6 +46,7 @@ final class WorkerSession: Sendable {
           LaunchReport(
             registrations: plugin.handlers.map(\.registered), changes: plugin.changes, hasShutdownHook: plugin.shutdown != nil,
             askedTooEarly: plugin.askedTooEarly)))
+      taskhost_program_code_give_back(nil, 0)
     } catch {
       taskhost_system_flush_output()
       link.send(.refused(error))
