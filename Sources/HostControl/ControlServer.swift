@@ -1,3 +1,4 @@
+import Glibc
 public import Logging
 public import RecordJSON
 public import ServiceLifecycle
@@ -6,10 +7,17 @@ public import ServiceLifecycle
 ///
 /// In a service group, put it before the host, so that it shuts down after the host: clients see it drain, and streams end with it.
 public struct ControlServer: Service {
-  /// Connections at once. At the limit, a new connection replaces the one that has kept the host waiting longest.
-  public static let maximumConnections = 512
+  /// Connections at once: at most half of the descriptors that the process may have, so that the host keeps some for itself. At the limit, a
+  /// new connection replaces the one that has kept the host waiting longest.
+  public static let maximumConnections = min(2048, descriptors / 2)
   /// How many of these are reserved for root and the host's own user.
-  public static let reservedConnections = 64
+  public static let reservedConnections = min(64, maximumConnections / 2)
+
+  private static var descriptors: Int {
+    var limits = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return 1024 }
+    return Int(clamping: limits.rlim_cur)
+  }
 
   /// Calls `changed` from now on whenever the file at `path` may have changed.
   public typealias Watch = @Sendable (_ path: String, _ changed: @escaping @Sendable () -> Void) -> Void

@@ -132,7 +132,12 @@ struct HostileClientTests {
 
   @Test("83: a good client is answered within a second beside six hundred slow ones", arguments: ["", "GET /v1/sta", "body", "stream"])
   func manySlowClients(_ kind: String) async throws {
-    try await HostProcess.run { host in
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("")
+      try host.spawn(through: ["/usr/bin/prlimit", "--nofile=1024:1024", "--"])
+      try await host.current.line(with: "control socket open")
+      try await host.current.line(with: "launched:")
       let socket = host.socket
       let text =
         switch kind {

@@ -1,3 +1,4 @@
+import NIOCore
 import StrictText
 import Synchronization
 import TaskModel
@@ -28,7 +29,7 @@ import Testing
   /// Everything that a reader is sent now.
   private static func all(_ reader: EventReader) -> [Told] {
     var bytes: [UInt8] = []
-    while let part = reader.take() { bytes += part }
+    while let part = reader.take() { bytes += Array(part.readableBytesView) }
     return told(bytes)
   }
 
@@ -52,10 +53,12 @@ import Testing
     return (node["count"]?.integer, node["next"]?.string)
   }
 
-  @Test("a reader that falls behind keeps the newest mebibyte, and is told how many it missed and which comes next")
-  func behind() throws {
+  @Test(
+    "a reader that falls behind keeps the newest that is held, of some events the newest mebibyte, and is told how many it missed",
+    arguments: [(RequestID?.none, EventBacklog.heldBytes), (RequestID(sequence: 1, origin: 1), EventBacklog.unsentBytes)])
+  func behind(of request: RequestID?, atMost limit: Int) throws {
     let backlog = Self.backlog()
-    let reader = backlog.read(EventSelection(), after: nil)
+    let reader = backlog.read(EventSelection(request: request), after: nil)
     for _ in 0..<2000 { backlog.receive(Self.event(1, bytes: 8000)) }
     let told = Self.all(reader)
     #expect(told.first?.name == "missed")
@@ -64,10 +67,27 @@ import Testing
     #expect(count == Int64(2000 - events.count))
     #expect(next == events.first?.id)
     let bytes = events.reduce(0) { $0 + $1.data.utf8.count }
-    #expect(bytes > EventBacklog.unsentBytes * 9 / 10 && bytes <= EventBacklog.unsentBytes, "\(bytes)")
+    #expect(bytes > limit * 9 / 10 && bytes <= limit, "\(bytes)")
     #expect(events.allSatisfy { $0.name == "log" })
     #expect(EventID(events.last?.id ?? "")?.sequence == 2000)
     #expect(Self.all(reader).isEmpty)
+  }
+
+  @Test("readers of all events get the same, whoever comes first, and however many portions they are behind")
+  func shared() throws {
+    let backlog = Self.backlog()
+    let readers = (0..<3).map { _ in backlog.read(EventSelection(), after: nil) }
+    var told: [[Told]] = [[], [], []]
+    for round in 0..<40 {
+      for _ in 0..<(round % 5 * 20) { backlog.receive(Self.event(1, bytes: 500 * (round % 3 + 1))) }
+      // One takes all at once, one a portion at a time, one only now and then.
+      told[0] += Self.all(readers[0])
+      if let portion = readers[1].take() { told[1] += Self.told(Array(portion.readableBytesView)) }
+      if round % 7 == 0 { told[2] += Self.all(readers[2]) }
+    }
+    for index in readers.indices { told[index] += Self.all(readers[index]) }
+    #expect(told[0].compactMap { EventID($0.id)?.sequence } == Array(1...1600))
+    #expect(told[1] == told[0] && told[2] == told[0])
   }
 
   @Test("a reader of one request misses nothing of it, whatever happens to others meanwhile")
@@ -114,7 +134,7 @@ import Testing
     for _ in 0..<800 { backlog.receive(Self.event(1, bytes: 8000)) }
     let reader = backlog.read(EventSelection(), after: seen.id)
     let one = backlog.read(EventSelection(request: RequestID(sequence: 9, origin: 1)), after: seen.id)
-    var told = Self.told(try #require(reader.take()))
+    var told = Self.told(Array(try #require(reader.take()).readableBytesView))
     for _ in 0..<50 { backlog.receive(Self.event(9, bytes: 8000)) }
     told += Self.all(reader)
     #expect(told.allSatisfy { $0.name == "log" })
@@ -133,7 +153,7 @@ import Testing
     let seen = try #require(Self.all(first).first)
     for _ in 0..<900 { backlog.receive(Self.event(1, bytes: 8000)) }
     let reader = backlog.read(EventSelection(), after: seen.id)
-    let part = Self.told(try #require(reader.take()))
+    let part = Self.told(Array(try #require(reader.take()).readableBytesView))
     for _ in 0..<300 { backlog.receive(Self.event(1, bytes: 8000)) }
     let rest = Self.all(reader)
     let (count, next) = try Self.missed(rest.first)

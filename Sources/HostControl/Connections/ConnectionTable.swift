@@ -79,12 +79,5 @@ final class ConnectionTable: Sendable {
   }
 
   /// Numbers only grow, so the entries are sorted.
-  private static func index(of number: Int, in entries: [Entry]) -> Int? {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low < entries.count && entries[low].number == number ? low : nil
-  }
+  private static func index(of number: Int, in entries: [Entry]) -> Int? { entries.index(of: number, by: \.number) }
 }

@@ -1,17 +1,20 @@
+import NIOCore
 import Synchronization
 import TaskModel
 
 /// Keeps a host's newest events for the readers of its stream, however slow they are. Memory is bounded: one ring of bytes for all readers,
-/// and a list for each. A reader that falls behind loses the oldest events and learns how many.
+/// and a list for each that wants only some events. A reader that falls behind loses the oldest events and learns how many.
 ///
 /// The host produces events only while there are readers, and for a while afterwards, so that a reader whose connection broke can resume.
 final class EventBacklog: Sendable {
-  /// Bytes of events that one reader may lag behind.
+  /// Bytes of events that a reader of some events may lag behind.
   static let unsentBytes = 1 << 20
   /// Bytes of events kept for all readers together.
   static let heldBytes = 8 << 20
   /// Readers at once; the remaining connections stay free for short requests.
-  static let maximumReaders = 256
+  static let maximumReaders = ControlServer.maximumConnections / 2
+  /// Up to so many readers get events after the shortest interval. Each is a system call: with more readers, each collects for longer.
+  private static let promptReaders = 100
   /// Bytes that a reader takes at once.
   static let portion = 65_536
 
@@ -38,12 +41,16 @@ final class EventBacklog: Sendable {
     var ring = EventRing(capacity: EventBacklog.heldBytes)
     var incarnation = UInt64.random(in: .min ... .max)
     var members: [Member] = []
+    /// What readers of all events were given last, for others at the same place.
+    var portions = SharedPortions()
     var nextNumber = 0
     /// Whether the host reports events.
     var isTold = false
     var isOver = false
     /// Ends the reports after ``linger``; nil while there are readers.
     var lingering: Task<Void, Never>?
+
+    func index(of number: Int) -> Int? { members.index(of: number, by: \.number) }
   }
 
   private let state = Mutex(State())
@@ -109,7 +116,7 @@ final class EventBacklog: Sendable {
         state.isTold = true
         interest(HostObserver(receive: receive, finish: finish))
       }
-      var queue = UnsentEvents(of: selection, capacity: Self.unsentBytes)
+      var queue = UnsentEvents(of: selection, capacity: Self.unsentBytes, in: state.ring)
       if let last {
         let id = EventID(last).flatMap { $0.incarnation == state.incarnation ? $0.sequence : nil }
         queue.resume(at: id.flatMap { $0 < .max ? $0 + 1 : nil }, in: state.ring)
@@ -125,7 +132,7 @@ final class EventBacklog: Sendable {
   /// Wakes reader `number` from now on, and at once, because events may be available already.
   func begin(_ number: Int, _ wake: @escaping @Sendable () -> Void) {
     state.withLock { state in
-      guard let index = state.members.firstIndex(where: { $0.number == number }) else { return }
+      guard let index = state.index(of: number) else { return }
       state.members[index].wake = wake
       state.members[index].isAwake = true
     }
@@ -134,32 +141,63 @@ final class EventBacklog: Sendable {
 
   /// Whether reader `number` gets no further events: the host has ended, or the reader gave way.
   func hasEnded(_ number: Int) -> Bool {
-    state.withLock { state in state.isOver || !state.members.contains { $0.number == number } }
+    state.withLock { state in state.isOver || state.index(of: number) == nil }
   }
 
-  /// The next deliveries of reader `number`, and the number of their sequence. If there are none, the reader is woken for the next one.
-  func take(_ number: Int) -> (deliveries: [UnsentEvents.Delivery], incarnation: UInt64) {
+  /// How many times the shortest interval a reader collects events for.
+  var patience: Int { state.withLock { max(1, ($0.members.count + Self.promptReaders - 1) / Self.promptReaders) } }
+
+  /// What a reader is given.
+  enum Taken {
+    case nothing
+    /// As text already, because another reader was at the same place.
+    case text(ByteBuffer)
+    /// - `range`: What the deliveries are if another reader can use them: all events from its beginning to its end.
+    case deliveries([UnsentEvents.Delivery], incarnation: UInt64, range: Range<UInt64>?)
+  }
+
+  /// The next portion of reader `number`. If there is none, the reader is woken for the next event.
+  func take(_ number: Int) -> Taken {
     state.withLock { state in
-      guard let index = state.members.firstIndex(where: { $0.number == number }) else { return ([], state.incarnation) }
-      let deliveries = state.members[index].queue.take(from: state.ring, limit: Self.portion)
-      if deliveries.isEmpty { state.members[index].isAwake = false }
-      return (deliveries, state.incarnation)
+      guard let index = state.index(of: number) else { return .nothing }
+      let place = state.members[index].queue.isPlain ? state.members[index].queue.place : nil
+      if let place, let portion = state.portions.beginning(at: place), place >= state.ring.first {
+        state.members[index].queue.advance(to: portion.end)
+        return .text(portion.text)
+      }
+      let last = place.flatMap { state.portions.end(around: $0) } ?? .max
+      let deliveries = state.members[index].queue.take(from: state.ring, limit: Self.portion, before: last)
+      if deliveries.isEmpty {
+        state.members[index].isAwake = false
+        return .nothing
+      }
+      let end = state.members[index].queue.place
+      let range = place.flatMap { place in end.map { place..<max(place, $0) } }.flatMap { $0.count == deliveries.count ? $0 : nil }
+      return .deliveries(deliveries, incarnation: state.incarnation, range: range)
+    }
+  }
+
+  /// Keeps the text of all events of a range for readers that are at its beginning.
+  func share(_ text: ByteBuffer, of range: Range<UInt64>, incarnation: UInt64) {
+    state.withLock { state in
+      guard state.incarnation == incarnation else { return }
+      state.portions.add(text, of: range)
     }
   }
 
   /// Drops all that reader `number` has not been told, and returns whether there was anything. The reader is woken for the next event.
   func takeAll(_ number: Int) -> Bool {
     state.withLock { state in
-      guard let index = state.members.firstIndex(where: { $0.number == number }) else { return false }
+      guard let index = state.index(of: number) else { return false }
       let wasStale = state.members[index].isStale
       (state.members[index].isAwake, state.members[index].isStale) = (false, false)
-      return state.members[index].queue.drop() || wasStale
+      return state.members[index].queue.drop(in: state.ring) || wasStale
     }
   }
 
   func leave(_ number: Int) {
     state.withLock { state in
-      state.members.removeAll { $0.number == number }
+      if let index = state.index(of: number) { state.members.remove(at: index) }
       guard state.members.isEmpty, state.isTold, state.lingering == nil else { return }
       state.lingering = Task { [weak self, linger] in
         guard (try? await Task.sleep(for: linger)) != nil else { return }
@@ -176,6 +214,7 @@ final class EventBacklog: Sendable {
       state.isTold = false
       state.lingering = nil
       state.ring = EventRing(capacity: Self.heldBytes)
+      state.portions = SharedPortions()
       state.incarnation = .random(in: .min ... .max)
     }
   }

@@ -8,7 +8,7 @@ import TaskModel
 /// Used on the connection's event loop only.
 final class EventFlow {
   /// After it has sent events, it collects those of this time and sends them together: one system call for many events.
-  private let interval: TimeAmount
+  private var interval: TimeAmount { .nanoseconds(reader.interval.wholeNanoseconds) }
   private let reader: EventReader
   private let context: ChannelHandlerContext
   private var sentAt = NIODeadline.uptimeNanoseconds(0)
@@ -18,7 +18,6 @@ final class EventFlow {
 
   init(_ reader: EventReader, _ context: ChannelHandlerContext) {
     self.reader = reader
-    interval = .nanoseconds(reader.interval.wholeNanoseconds)
     self.context = context
   }
 
@@ -58,14 +57,14 @@ final class EventFlow {
         if isLast { finish() }
         return
       }
-      write(ByteBuffer(bytes: bytes))
+      write(bytes)
       hasSent = true
       if reader.saysAllAtOnce {
         if isLast { finish() }
         return
       }
       // Beyond this, only a flush shows whether the client keeps up.
-      if bytes.count >= EventBacklog.portion { context.flush() }
+      if bytes.readableBytes >= EventBacklog.portion { context.flush() }
     }
   }
 

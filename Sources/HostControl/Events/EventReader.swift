@@ -1,3 +1,4 @@
+import NIOCore
 import StrictText
 import TaskModel
 
@@ -26,8 +27,8 @@ final class EventReader: Sendable {
   /// Calls `wake`, on any thread, when there are events or the stream has ended: once until ``take()`` has returned nil.
   func begin(_ wake: @escaping @Sendable () -> Void) { backlog.begin(number, wake) }
 
-  /// How long events are collected before they are sent together.
-  var interval: Duration { kind == .changes ? .milliseconds(250) : .milliseconds(20) }
+  /// How long events are collected now before they are sent together.
+  var interval: Duration { kind == .changes ? .milliseconds(250) : .milliseconds(20) * backlog.patience }
 
   /// Whether one portion tells of everything until then: what happens while it is sent is for the next interval.
   var saysAllAtOnce: Bool { kind == .changes }
@@ -39,18 +40,22 @@ final class EventReader: Sendable {
   func stop() { backlog.leave(number) }
 
   /// The next portion of events as server-sent events; nil if there are none now.
-  func take() -> [UInt8]? {
-    if kind == .changes { return backlog.takeAll(number) ? Array("event: change\ndata:\n\n".utf8) : nil }
-    let (deliveries, incarnation) = backlog.take(number)
-    guard !deliveries.isEmpty else { return nil }
-    var bytes: [UInt8] = []
-    for delivery in deliveries {
-      switch delivery {
-      case .event(let number, let event): bytes += event.text(as: EventID(incarnation: incarnation, sequence: number))
-      case .missed(let count, let next): bytes += Self.missed(count, next: next, incarnation)
+  func take() -> ByteBuffer? {
+    if kind == .changes { return backlog.takeAll(number) ? ByteBuffer(string: "event: change\ndata:\n\n") : nil }
+    switch backlog.take(number) {
+    case .nothing: return nil
+    case .text(let text): return text
+    case .deliveries(let deliveries, let incarnation, let range):
+      var text = ByteBuffer()
+      for delivery in deliveries {
+        switch delivery {
+        case .event(let number, let event): text.writeBytes(event.text(as: EventID(incarnation: incarnation, sequence: number)))
+        case .missed(let count, let next): text.writeBytes(Self.missed(count, next: next, incarnation))
+        }
       }
+      if let range { backlog.share(text, of: range, incarnation: incarnation) }
+      return text
     }
-    return bytes
   }
 
   /// `{"count": 12, "next": "0f3c…-43"}`; without `count` if the number is unknown.

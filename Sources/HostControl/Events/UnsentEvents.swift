@@ -1,9 +1,10 @@
 import DequeModule
 import TaskModel
 
-/// The events that one reader has not been sent: their numbers, up to a number of bytes of events. The oldest are dropped and counted.
+/// The events that one reader has not been sent.
 ///
-/// A reader that resumes reads from the ring at its own pace until it has caught up: it loses only what the ring drops.
+/// A reader of all events has only a place in the ring, and loses what the ring drops. A reader of some has the numbers of those it wants, up
+/// to a number of bytes of events: the oldest are dropped and counted. When it resumes, it first reads from the ring until it has caught up.
 struct UnsentEvents {
   enum Delivery {
     /// Events lost to this reader; nil if the number is unknown. The next event it can get is `next` or a later one.
@@ -16,15 +17,23 @@ struct UnsentEvents {
   private let capacity: Int
   private var waiting: Deque<(number: UInt64, bytes: Int)> = []
   private var bytes = 0
-  /// The number of the next event for a reader that resumes; nil once it has caught up: from then on `waiting` is in use.
-  private var place: UInt64?
+  /// The number of the next event in the ring; nil if `waiting` is in use: a reader of some events has caught up.
+  private(set) var place: UInt64?
   private var missed: UInt64 = 0
   private var isMissedUnknown = false
 
-  init(of selection: EventSelection, capacity: Int) {
+  /// A reader of the events that the ring gets from now on.
+  init(of selection: EventSelection, capacity: Int, in ring: EventRing) {
     self.selection = selection
     self.capacity = capacity
+    if selection.isAll { place = ring.next }
   }
+
+  /// Whether it owes the reader nothing but the events from ``place`` on.
+  var isPlain: Bool { selection.isAll && missed == 0 && !isMissedUnknown }
+
+  /// Goes on at `number`: the reader was given the events before it.
+  mutating func advance(to number: UInt64) { place = number }
 
   private func wants(_ event: HeldEvent) -> Bool { selection.contains(event) }
 
@@ -51,18 +60,19 @@ struct UnsentEvents {
   }
 
   /// Drops all events that wait, and returns whether there were any. For a reader that does not resume.
-  mutating func drop() -> Bool {
-    let hadEvents = !waiting.isEmpty || missed > 0
+  mutating func drop(in ring: EventRing) -> Bool {
+    let hadEvents = !waiting.isEmpty || missed > 0 || place.map { $0 < ring.next } ?? false
     waiting.removeAll(keepingCapacity: waiting.count < 1000)
+    if place != nil { place = ring.next }
     (bytes, missed) = (0, 0)
     return hadEvents
   }
 
-  /// The next events, about `limit` bytes of them; empty if there are none.
-  mutating func take(from ring: EventRing, limit: Int) -> [Delivery] {
+  /// The next events, about `limit` bytes of them; empty if there are none. A reader of all events gets those before `end`.
+  mutating func take(from ring: EventRing, limit: Int, before end: UInt64 = .max) -> [Delivery] {
     var deliveries: [Delivery] = []
     var taken = 0
-    guard readOn(in: ring, limit: limit, &taken, &deliveries) else { return deliveries }
+    guard readOn(in: ring, limit: limit, before: end, &taken, &deliveries) else { return deliveries }
     while taken < limit, let (number, bytes) = waiting.popFirst() {
       self.bytes -= bytes
       guard let event = ring[number] else {
@@ -77,15 +87,17 @@ struct UnsentEvents {
     return deliveries
   }
 
-  /// Reads from the ring for a reader that resumes; returns whether it has caught up.
-  private mutating func readOn(in ring: EventRing, limit: Int, _ taken: inout Int, _ deliveries: inout [Delivery]) -> Bool {
+  /// Reads from the ring for a reader that has a place there; returns whether it has caught up.
+  private mutating func readOn(
+    in ring: EventRing, limit: Int, before end: UInt64, _ taken: inout Int, _ deliveries: inout [Delivery]
+  ) -> Bool {
     guard var number = place else { return true }
     if number < ring.first {
       // The dropped events may have been others.
       if selection.isAll { missed += ring.first - number } else { isMissedUnknown = true }
       number = ring.first
     }
-    while taken < limit, let event = ring[number] {
+    while taken < limit, number < end, let event = ring[number] {
       if wants(event) {
         tellMissed(next: number, &deliveries)
         deliveries.append(.event(number, event))
@@ -93,8 +105,9 @@ struct UnsentEvents {
       }
       number += 1
     }
-    place = number < ring.next ? number : nil
-    return place == nil
+    let isBehind = number < ring.next
+    place = isBehind || selection.isAll ? number : nil
+    return !isBehind
   }
 
   private mutating func tellMissed(next: UInt64, _ deliveries: inout [Delivery]) {
