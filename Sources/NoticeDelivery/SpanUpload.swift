@@ -83,6 +83,11 @@ public struct SpanUpload: Sendable {
 
   // MARK: Headers
 
+  /// Headers that describe the message or its connection.
+  private static let ownHeaders: Set<String> = [
+    "connection", "content-encoding", "content-length", "content-type", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade",
+  ]
+
   /// The most bytes of a file of headers.
   static let headerFileBytes = 16_384
 
@@ -110,7 +115,11 @@ public struct SpanUpload: Sendable {
       guard let colon = whole.firstIndex(of: ":"), HeaderText.isName(String(trimmed(whole[..<colon]))),
         HeaderText.isValue(String(trimmed(whole[whole.index(after: colon)...])))
       else { throw SecretProblem(description: "headers_file \(path): line \(index + 1) is no header: write NAME: VALUE") }
-      headers.append((String(trimmed(whole[..<colon])), String(trimmed(whole[whole.index(after: colon)...]))))
+      let name = String(trimmed(whole[..<colon]))
+      guard !ownHeaders.contains(name.lowercased()) else {
+        throw SecretProblem(description: "headers_file \(path): line \(index + 1): taskhost sets \(name) itself: leave it out")
+      }
+      headers.append((name, String(trimmed(whole[whole.index(after: colon)...]))))
     }
     return headers
   }

@@ -1,4 +1,5 @@
 import StrictText
+import TaskModel
 
 /// Splits the text of a filter into terms: words with a colon and values, separated by blanks.
 ///
@@ -65,7 +66,7 @@ struct FilterScanner {
       path.append(part)
     }
     guard take(":") else {
-      throw FilterError(position: start, message: "\"\(Self.shown(name))\" has no value: write \(Self.shown(name)):VALUE")
+      throw FilterError(position: start, message: Self.valueless(Self.shown(([name] + path).joined(separator: "."))))
     }
     var values: [FilterTerm.Value] = []
     repeat {
@@ -84,6 +85,13 @@ struct FilterScanner {
       }
     } while take(",")
     return FilterTerm(name: name, path: path, values: values, position: start)
+  }
+
+  /// What is wrong with a term that has no colon. People write an identifier or a state alone.
+  private static func valueless(_ text: String) -> String {
+    guard FilterWord(rawValue: text) == nil else { return "\"\(text)\" has no value: write \(text):VALUE" }
+    let word = RequestState(rawValue: text) == nil ? FilterWord.identifier : .state
+    return "\"\(text)\" has no word before it: write \(word.rawValue):\(text)"
   }
 
   private mutating func take(_ scalar: Unicode.Scalar) -> Bool {

@@ -61,7 +61,9 @@ extension Host {
     return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
       if let request = schedule.request {
-        return TaskActivity(schedule, nextStart: request.state == .running ? nil : request.due, throttle: throttle)
+        // One that waits for others was due long ago: nobody knows its next start.
+        let isKnown = request.state != .running && request.state != .blocked
+        return TaskActivity(schedule, nextStart: isKnown ? request.due : nil, throttle: throttle)
       }
       let isAlone = (known[schedule.identifier] ?? 0) < 2
       let nextStart = isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil

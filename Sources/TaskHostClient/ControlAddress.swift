@@ -59,10 +59,20 @@ package struct RemoteHost: Sendable {
     configuration.minimumTLSVersion = .tlsv12
     configuration.applicationProtocols = ["http/1.1"]
     configuration.shutdownTimeout = .seconds(1)
-    if let authority { configuration.trustRoots = .file(authority) }
+    if let authority { configuration.trustRoots = .certificates(try Self.certificates(in: authority)) }
     do { tls = try NIOSSLContext(configuration: configuration) } catch {
-      throw Self.invalid(authority ?? text, "holds no certificates in PEM that can be read: \(error)", "name the file of an authority")
+      throw Self.invalid(authority ?? text, "cannot be used for TLS", "name the file of an authority's certificates")
     }
+  }
+
+  private static func certificates(in path: String) throws(TaskHostError) -> [NIOSSLCertificate] {
+    guard access(path, R_OK) == 0 else {
+      throw invalid(path, "cannot be read: \(String(cString: strerror(errno)))", "name the file of an authority's certificates")
+    }
+    guard let certificates = try? NIOSSLCertificate.fromPEMFile(path), !certificates.isEmpty else {
+      throw invalid(path, "holds no certificates in PEM", "name the file of an authority's certificates")
+    }
+    return certificates
   }
 
   private static func invalid(_ what: String, _ why: String, _ remedy: String) -> TaskHostError {

@@ -241,8 +241,9 @@ final class RequestHandler: ChannelInboundHandler {
       close(
         refusing: RequestRefusal(
           .invalid,
-          "this is not a request of HTTP/1.1, or its head has more than \(HTTPServer.headBytes) bytes: a filter in an address has at most "
-            + "\(FilterError.longest)"))
+          error as? HTTPParserError == .headerOverflow
+            ? "the head of the request has more than \(HTTPServer.headBytes) bytes: a filter in an address has at most \(FilterError.longest)"
+            : "this is not a request of HTTP/1.1, or its headers contradict each other"))
     case .waiting, .receiving, .dropping, .answering, .streaming, .closing: context.close(promise: nil)
     }
   }

@@ -18,9 +18,12 @@ final class SpanExporter: @unchecked Sendable {  // reason: everything that chan
   private var queue = SpanQueue()
   private var isOver = false
   private var isLive = true
-  private var hasTrouble = false
+  /// What was logged last; nil once spans are delivered.
+  private var toldTrouble: Trouble?
   private let stopper: Int32
   private let log: Logger
+
+  private enum Trouble { case refused, delayed }
 
   /// How long spans are collected for one message.
   private static let collecting = Duration.seconds(1)
@@ -123,14 +126,14 @@ final class SpanExporter: @unchecked Sendable {  // reason: everything that chan
       switch end {
       case .taken(let refused, let reason):
         monitor.locked { queue.settle(exported: spans.count - refused, dropped: refused) }
-        tell(refused > 0 ? "the collector refuses \(refused) spans\(reason.isEmpty ? "" : ": \(reason)")" : nil)
+        tell(refused > 0 ? .refused : nil, "the collector refuses \(refused) spans\(reason.isEmpty ? "" : ": \(reason)")")
         return
       case .refused(let reason):
         monitor.locked { queue.settle(exported: 0, dropped: spans.count) }
-        tell("spans were dropped: \(reason)")
+        tell(.refused, "spans were dropped: \(reason)")
         return
       case .later(let reason, let pause):
-        tell("spans are not delivered, and tried again: \(reason)")
+        tell(.delayed, "spans are not delivered, and tried again: \(reason)")
         guard !isLast else { return giveUp(spans) }
         wait(for: pause ?? Self.delay(attempt))
         attempt += 1
@@ -163,13 +166,15 @@ final class SpanExporter: @unchecked Sendable {  // reason: everything that chan
     .milliseconds(delays[min(attempt, delays.count - 1)] * Int64.random(in: 900...1100))
   }
 
-  /// The same trouble is logged once until it is over. The collector's address may be a secret; its answer may not.
-  private func tell(_ trouble: String?) {
+  /// Logs the first of several troubles of a kind. The collector's address may be a secret; its answer may not.
+  ///
+  /// - Parameter trouble: nil if spans were delivered.
+  private func tell(_ trouble: Trouble?, _ words: String) {
     let isNew = monitor.locked {
-      defer { hasTrouble = trouble != nil }
-      return hasTrouble != (trouble != nil)
+      defer { toldTrouble = trouble }
+      return toldTrouble != trouble
     }
     guard isNew else { return }
-    if let trouble { log.warning("traces: \(trouble)") } else { log.notice("traces: spans are delivered again") }
+    if trouble == nil { log.notice("traces: spans are delivered again") } else { log.warning("traces: \(words)") }
   }
 }

@@ -35,9 +35,10 @@ struct ForecastCommand: AsyncParsableCommand {
   private func show(_ forecast: ForecastAnswer) {
     let table = runs ? Self.runs(of: forecast) : Self.requests(of: forecast)
     table.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
-    if runs, forecast.truncated {
+    if forecast.truncated, !forecast.entries.isEmpty {
       let time = MomentFormat.local(forecast.completeUntilUnixMs, omittingDateOf: forecast.fromUnixMs)
-      Terminal.note("all runs until \(time) are listed\(forecast.entries.count >= limit ? "; use a higher --limit for more" : "")")
+      let remedy = forecast.entries.count >= limit ? "; use a higher --limit for more" : ""
+      Terminal.note(runs ? "all runs until \(time) are listed\(remedy)" : "RUNS with a + counts those until \(time)")
     }
     if !forecast.held.isEmpty {
       if !forecast.entries.isEmpty { Terminal.print("") }
@@ -63,7 +64,7 @@ struct ForecastCommand: AsyncParsableCommand {
     var told: Set<String> = []
     for entry in forecast.entries where told.insert(entry.request).inserted {
       var row = cells(entry, in: forecast)
-      row.insert("\(counts[entry.request] ?? 1)", at: row.count - 1)
+      row.insert("\(counts[entry.request] ?? 1)\(forecast.truncated ? "+" : "")", at: row.count - 1)
       table.add(row: row)
     }
     return table
