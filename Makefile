@@ -216,8 +216,7 @@ bench: build
 	Benchmarks/run
 
 clean:
-	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(API_CHECK)
-	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(DASHBOARD_SCRATCH)
+	rm -rf .build .build-tsan .build-fuzz .build-upload-server $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(API_CHECK) $(DASHBOARD_SCRATCH) $(PACKAGED)
 
 clean-state:
 	rm -rf $(STATE) $(STATE)-demo
