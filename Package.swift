@@ -155,6 +155,8 @@ let package = Package(
     .target(name: "COpenFiles", path: "Sources/OpenFiles/System"),
     // timerfd is not in Swift's Glibc module.
     .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
+    // Crontabs and timers as commands of the configuration: text in, findings out.
+    .target(name: "Takeover", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     // Requests, runs and answers about them as JSON, for clients and plugins.
     .target(name: "RecordJSON", dependencies: ["CalendarTime", "StrictText", "TaskModel", "TransferOrders"], swiftSettings: settings),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
@@ -315,6 +317,9 @@ let package = Package(
         "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "RecordJSON", "StrictText", "TaskModel",
         "TestSupport", logging, nioCore,
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TakeoverTests", dependencies: ["CalendarTime", "Takeover", "TaskHost", "TaskModel", "TestSupport"], exclude: ["Fixtures"],
       swiftSettings: settings),
     .testTarget(name: "DashboardTests", dependencies: ["Dashboard", "TaskModel"], swiftSettings: settings),
     .testTarget(
