@@ -64,9 +64,8 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck",
-        "PluginTrust", "RecordJSON", "StrictText", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel", argumentParser, logging,
-        nioCore, nioPosix,
-        serviceLifecycle,
+        "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel", argumentParser,
+        logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.

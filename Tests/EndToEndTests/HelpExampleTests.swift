@@ -95,6 +95,7 @@ struct HelpExampleTests {
       guard built.status == 0 else { throw TestFailure("the sample does not compile: \(built.errors)") }
     }
     try host.directory.file("sync.json", "{}")
+    try setUpMachine(host)
     try host.directory.file("transfers.json", #"{"items": [{"url": "https://example.org/a", "to": "/srv/a"}]}"#)
     let manifest = """
       identifier = "org.example.crc32"
@@ -117,6 +118,20 @@ struct HelpExampleTests {
       token_endpoint = "https://login.example.org/token"
 
       """)
+  }
+
+  /// What the examples of `takeover` read: the crontab, the log and a timer of a machine whose only user is this process's.
+  private static func setUpMachine(_ host: HostProcess) throws {
+    let user = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "root"
+    for folder in ["etc/systemd/system/timers.target.wants", "taskhost"] { try host.directory.folder("machine/\(folder)") }
+    try host.directory.file("crontab.txt", "0 5 * * * backup /srv\n")
+    try host.directory.file("machine/etc/crontab", "0 5 * * * \(user) backup /srv\n")
+    try host.directory.file("cron.log", "Nov 27 05:00:01 web1 CRON[1]: (\(user)) CMD (backup /srv)\n")
+    let units = host.directory("machine/etc/systemd/system")
+    try Data("[Timer]\nOnCalendar=daily\n".utf8).write(to: URL(filePath: "\(units)/report.timer"))
+    try Data("[Service]\nUser=\(user)\nExecStart=/bin/true\n".utf8).write(to: URL(filePath: "\(units)/report.service"))
+    try FileManager.default.createSymbolicLink(atPath: "\(units)/timers.target.wants/report.timer", withDestinationPath: "../report.timer")
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: host.directory("machine/etc/crontab"))
   }
 
   /// A shell in the test's directory, with `taskhost` on its path and nothing of the user's.

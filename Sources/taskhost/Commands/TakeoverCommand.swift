@@ -1,0 +1,112 @@
+import ArgumentParser
+import StrictText
+import Takeover
+
+struct TakeoverCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "takeover",
+    abstract: "Turn crontabs and systemd timers into commands of the configuration. Needs no host.",
+    subcommands: [TakeoverCronCommand.self, TakeoverTimersCommand.self])
+}
+
+/// Options that both takeovers have.
+struct TakeoverOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The root of the machine: another folder for a copy or an image.", valueName: "dir"))
+  var root = "/"
+  @Flag(help: "Write the configuration into the folder of --into, and switch.")
+  var apply = false
+  @Flag(help: "Put back what --apply has changed.")
+  var undo = false
+  @Option(help: ArgumentHelp("Of --apply and --undo: the folder of the configuration. Nothing else is written to.", valueName: "dir"))
+  var into: String?
+  @Option(
+    help: ArgumentHelp(
+      "Of --apply: the configuration that it will be appended to, to check both together. It is not written.", valueName: "file"))
+  var config: String?
+  @Flag(help: "Show comments and blank lines too.")
+  var all = false
+  @Flag(help: "Print only the configuration, as TOML.")
+  var toml = false
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    if json, toml { throw ValidationError("--json and --toml exclude each other.") }
+    if apply, undo { throw ValidationError("--apply and --undo exclude each other.") }
+    if apply || undo, into == nil { throw ValidationError("Name the folder of the configuration with --into.") }
+    if !apply, !undo, into != nil { throw ValidationError("--into belongs to --apply and --undo.") }
+    if !apply, config != nil { throw ValidationError("--config belongs to --apply.") }
+    if toml, apply || undo { throw ValidationError("--toml only shows; leave it out.") }
+  }
+
+  /// Prints the report. Ends with 1 if something is not carried over.
+  func show(_ report: TakeoverReport) throws {
+    if json {
+      Terminal.print(report.json())
+    } else if toml {
+      if let configuration = report.configuration { Terminal.print(Array(configuration.utf8.dropLast())) }
+    } else {
+      for line in TakeoverText(report: report, isWhole: all).lines() { Terminal.print(line) }
+    }
+    if !report.isComplete { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+
+  /// Carries the report out: writes the configuration and comments out the lines that have become commands.
+  ///
+  /// - Parameters:
+  ///   - seen: The files that may be changed, as they were read, by path.
+  ///   - next: What is left to do by hand, a line each.
+  func carryOut(_ report: TakeoverReport, root: RootFolder, seen: [String: [UInt8]], next: [String]) throws {
+    guard let configuration = report.configuration else {
+      throw CommandFailure(.failed, "takeover \(report.source)", "there is nothing to carry over")
+    }
+    let change = try TakeoverChange(report.source, root: root, into: into ?? "")
+    try change.check(configuration, appendedTo: config)
+    let changes = try change.changes(commentingOut: Self.lines(of: report, in: seen), of: seen)
+    try change.apply(configuration, changes)
+    let place = change.folder.place(of: change.configurationName)
+    if json {
+      Terminal.print(report.json { $0.member("written", [place] + changes.map(\.path)) })
+    } else {
+      for file in changes { Terminal.print("\(file.path): lines commented out") }
+      Terminal.print("\(place): \(report.commands.count) \(report.commands.count == 1 ? "command" : "commands")")
+      let steps = ["append it to the configuration, and start the host again: the host runs nothing of it before"] + next
+      for step in steps + ["to put everything back: taskhost takeover \(report.source) --undo --into \(into ?? "")"] {
+        Terminal.print("- \(step)")
+      }
+    }
+    if !report.isComplete {
+      Terminal.note("some lines are not carried over and stay as they are: see taskhost takeover \(report.source)")
+      throw ExitCode(ExitStatus.failed.rawValue)
+    }
+  }
+
+  /// The lines that have become commands, and the lines that continue them.
+  private static func lines(of report: TakeoverReport, in seen: [String: [UInt8]]) -> [String: Set<Int>] {
+    var lines: [String: Set<Int>] = [:]
+    var last: Finding?
+    for finding in report.findings where seen[finding.file] != nil && finding.line > 0 {
+      let continues = finding.result == .covered("it continues line \(last?.line ?? 0)") && last?.file == finding.file
+      if finding.command != nil { last = finding }
+      if finding.command != nil || continues { lines[finding.file, default: []].insert(finding.line) }
+    }
+    return lines
+  }
+
+  /// Takes a takeover back.
+  func takeBack(_ source: String, root: RootFolder) throws {
+    let change = try TakeoverChange(source, root: root, into: into ?? "")
+    let (restored, removed) = try change.undo()
+    if json {
+      return Terminal.printObject { writer in
+        writer.member("restored", restored)
+        writer.member("configuration_removed", removed)
+      }
+    }
+    for path in restored { Terminal.print("\(path): as it was") }
+    Terminal.print(
+      removed
+        ? "\(change.folder.place(of: change.configurationName)): removed; remove its tables from the host's configuration too"
+        : "\(change.folder.place(of: change.configurationName)): changed since, so it stays")
+  }
+}

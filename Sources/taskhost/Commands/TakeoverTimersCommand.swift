@@ -1,0 +1,34 @@
+import ArgumentParser
+import Takeover
+
+struct TakeoverTimersCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "timers",
+    abstract: "Show what each enabled timer of systemd becomes; write it.",
+    discussion: """
+      Reads the units in the folders of systemd, with their drop-ins. Without
+      --apply and --undo, it writes nothing. A line marked ! is not carried over;
+      one marked * says what is different. Exits 1 if a line is not carried over.
+
+      --apply writes takeover-timers.toml, and names the commands that disable
+      the timers: it changes no unit.
+
+      EXAMPLES
+        taskhost takeover timers --root ~/machine
+        taskhost takeover timers --root ~/machine --apply --into ~/machine/taskhost
+        taskhost takeover timers --root ~/machine --undo --into ~/machine/taskhost
+      """)
+
+  @OptionGroup var options: TakeoverOptions
+
+  func run() async throws {
+    let root = try RootFolder(options.root)
+    if options.undo { return try options.takeBack("timers", root: root) }
+    let machine = TimerPlaces(root: root).machine()
+    let report = TakeoverReport(source: "timers", findings: TimerTakeover.findings(of: machine), differences: TimerTakeover.differences)
+    guard options.apply else { return try options.show(report) }
+    let names = report.commands.map { $0.identifier.hasPrefix("timer.") ? "\($0.identifier.dropFirst(6)).timer" : $0.identifier }
+    try options.carryOut(
+      report, root: root, seen: [:], next: ["then disable the timers: systemctl disable --now \(names.joined(separator: " "))"])
+  }
+}
