@@ -63,8 +63,9 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck",
-        "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel", argumentParser,
+        "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostProcesses", "HostThreads",
+        "PluginCheck", "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel",
+        argumentParser,
         logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,

@@ -13,6 +13,28 @@ public enum PluginInspector {
     try PluginFile(inspecting: path, policy: policy)
   }
 
+  /// Checks a plugin or a manifest, with the signature beside it, as a host with this configuration does before it loads it.
+  ///
+  /// - Parameter path: Absolute or relative to the working directory.
+  /// - Returns: The identifier that the file names, and its version; nil where it names none.
+  /// - Throws: The reason why the host would refuse it.
+  public static func check(
+    _ path: String, for configuration: HostConfiguration
+  ) throws(PluginRefusal) -> (identifier: String?, version: String?) {
+    guard !path.hasSuffix(".task.toml") else { return (try inspectManifest(path).adoption.identifier.rawValue, nil) }
+    let plugin = try inspect(path)
+    let signatures: SignaturePolicy
+    do throws(HostFailure) { signatures = try configuration.signaturePolicy() } catch {
+      throw PluginRefusal(code: .signature, file: path, observed: error.message, remedy: "Correct trusted_keys.")
+    }
+    let digest: [UInt8]
+    do throws(SigningFileError) { digest = try PluginSigning.digest(of: path) } catch {
+      throw PluginRefusal(code: .unreadable, file: path, observed: error.observed, remedy: error.remedy)
+    }
+    _ = try signatures.check(digest: digest, of: plugin.path)
+    return (plugin.elf.note?.identifier, plugin.elf.note?.version)
+  }
+
   /// Reads a manifest `NAME.task.toml`, and inspects its library without loading it.
   ///
   /// - Parameter path: Absolute or relative to the working directory.

@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `plugins install`, `remove` and `rollback` change a plugin directory as their help says.
+@Suite("Installing plugins", .timeLimit(.minutes(10)))
+struct PluginsInstallTests {
+  /// A folder with two versions of a plugin, and a plugin directory.
+  private struct Place {
+    let host: HostProcess
+    let (first, second): (Data, Data)
+
+    init(_ host: HostProcess) async throws {
+      self.host = host
+      first = try await Fixtures.shared.bytes(of: "script", ["-DIDENTIFIER=\"test.vendor\""])
+      second = try await Fixtures.shared.bytes(of: "script", ["-DIDENTIFIER=\"test.vendor\"", "-DALWAYS_ECHO"])
+      for folder in ["one", "two", "three", "bad", "shelf"] { try host.directory.folder(folder) }
+      for (name, bytes) in [("one", first), ("two", second)] { try host.directory.file("\(name)/libVendor.so", bytes) }
+    }
+
+    func run(_ arguments: String...) async throws -> Program.Result {
+      try await Program.run(
+        try BuiltProgram.taskhost, ["plugins"] + arguments + ["--into", host.directory("shelf")], directory: host.directory.path)
+    }
+
+    /// What is in the plugin directory under a name; nil: nothing.
+    func content(_ name: String = "libVendor.so") -> Data? {
+      try? Data(contentsOf: URL(filePath: host.directory("shelf/\(name)")))
+    }
+
+    /// All names in the plugin directory.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: host.directory("shelf"))) ?? []).sorted() }
+
+    func tar(_ name: String, _ members: String...) async throws {
+      let result = try await Program.run("/usr/bin/env", ["tar", "-czf", host.directory(name), "-C", host.directory.path] + members)
+      guard result.status == 0 else { throw TestFailure("tar: \(result.errors)") }
+    }
+  }
+
+  private static func withPlace(_ body: (Place) async throws -> Void) async throws {
+    try await HostProcess.prepare { host in try await body(Place(host)) }
+  }
+
+  @Test("a plugin is installed, replaced, rolled back, rolled forward, removed and put back")
+  func versions() async throws {
+    try await Self.withPlace { place in
+      let installed = try await place.run("install", "one/libVendor.so")
+      #expect(installed.status == 0 && installed.output.hasPrefix("installed "), "\(installed.output)\(installed.errors)")
+      #expect(place.names == ["libVendor.so"] && place.content() == place.first)
+      let replaced = try await place.run("install", "two/libVendor.so", "--json")
+      #expect(try replaced.json()["action"]?.string == "replaced")
+      #expect(try replaced.json()["has_previous"]?.bool == true)
+      #expect(place.content() == place.second)
+      #expect(try await place.run("rollback", "libVendor.so").status == 0)
+      #expect(place.content() == place.first)
+      #expect(try await place.run("rollback", "libVendor.so").status == 0)
+      #expect(place.content() == place.second)
+      #expect(try await place.run("remove", "libVendor.so").status == 0)
+      #expect(place.names == [".previous"])
+      let missing = try await place.run("remove", "libVendor.so")
+      #expect(missing.status == 1 && missing.errors.contains("does not exist"), "\(missing.errors)")
+      #expect(try await place.run("rollback", "libVendor.so").status == 0)
+      #expect(place.names == [".previous", "libVendor.so"] && place.content() == place.second)
+    }
+  }
+
+  @Test("the signature comes and goes with its plugin, and is checked against the configuration's keys before anything changes")
+  func signatures() async throws {
+    try await Self.withPlace { place in
+      for arguments in [["keygen", "vendor"], ["sign", "two/libVendor.so", "--key", "vendor.key"]] {
+        let made = try await Program.run(try BuiltProgram.taskhost, ["plugins"] + arguments, directory: place.host.directory.path)
+        #expect(made.status == 0, "\(made.errors)")
+      }
+      #expect(try await place.run("install", "one/libVendor.so").status == 0)
+      #expect(try await place.run("install", "two/libVendor.so").status == 0)
+      let signature = place.content("libVendor.so.sig")
+      #expect(signature != nil)
+      #expect(try await place.run("rollback", "libVendor.so").status == 0)
+      #expect(place.content("libVendor.so.sig") == nil && place.content() == place.first)
+      try place.host.directory.file(
+        "taskhost.toml", "require_signatures = true\n[[trusted_keys]]\nfile = \"vendor.pub\"\nidentifiers = [\"test.*\"]\n")
+      let unsigned = try await place.run("install", "one/libVendor.so")
+      #expect(unsigned.status == 1 && unsigned.errors.contains("is not signed"), "\(unsigned.errors)")
+      try place.host.directory.file("two/libVendor.so", place.first)
+      let other = try await place.run("install", "two/libVendor.so")
+      #expect(other.status == 1 && other.errors.contains("does not match"), "\(other.errors)")
+      #expect(place.content() == place.first && place.names == [".previous", "libVendor.so"])
+      try place.host.directory.file("two/libVendor.so", place.second)
+      #expect(try await place.run("rollback", "libVendor.so").status == 0)
+      #expect(place.content("libVendor.so.sig") == signature && place.content() == place.second)
+    }
+  }
+
+  @Test("what the host would refuse changes nothing, and says why")
+  func refused() async throws {
+    try await Self.withPlace { place in
+      #expect(try await place.run("install", "one/libVendor.so").status == 0)
+      try place.host.directory.file("bad/libVendor.so", "no plugin")
+      try place.host.directory.file("bad/x.task.toml", "identifier = 1\n")
+      for (file, reason) in [
+        ("bad/libVendor.so", "not an ELF file"), ("bad/x.task.toml", "identifier"), ("bad/none.so", "does not exist"),
+        ("taskhost.toml.txt", "does not exist"), ("one", "is not"),
+      ] {
+        let result = try await place.run("install", file)
+        #expect(result.status == 1 && result.errors.contains(reason), "\(file): \(result.status) \(result.errors)")
+      }
+      #expect(place.names == ["libVendor.so"] && place.content() == place.first)
+      chmod(place.host.directory("shelf"), 0o777)
+      let open = try await place.run("install", "two/libVendor.so")
+      #expect(open.status == 1 && open.errors.contains("can be written by"), "\(open.errors)")
+      #expect(place.content() == place.first)
+    }
+  }
+
+  @Test("an archive has one plugin and its signature, in whatever folder; anything else in it is left out or refused")
+  func archives() async throws {
+    try await Self.withPlace { place in
+      try place.host.directory.file("two/README", "read me")
+      try place.host.directory.file("two/libVendor.so.sig", "not yet one")
+      try await place.tar("vendor.tar.gz", "two")
+      let installed = try await place.run("install", "vendor.tar.gz")
+      #expect(installed.status == 0, "\(installed.errors)")
+      #expect(place.names == ["libVendor.so", "libVendor.so.sig"].sorted() && place.content() == place.second)
+      symlink("/etc/passwd", place.host.directory("one/libVendor.so.sig"))
+      try await place.tar("link.tar.gz", "one")
+      try place.host.directory.file("three/libOther.so", place.first)
+      try await place.tar("several.tar.gz", "two", "three")
+      try await place.tar("none.tar.gz", "two/README")
+      let whole = try Data(contentsOf: URL(filePath: place.host.directory("vendor.tar.gz")))
+      try place.host.directory.file("half.tar.gz", whole.prefix(whole.count / 2))
+      for (archive, reason) in [
+        ("link.tar.gz", "is a link"), ("several.tar.gz", "several plugins"), ("none.tar.gz", "no plugin"),
+        ("half.tar.gz", "cannot be unpacked"),
+      ] {
+        let result = try await place.run("install", archive)
+        #expect(result.status == 1 && result.errors.contains(reason), "\(archive): \(result.status) \(result.errors)")
+      }
+      #expect(place.content() == place.second)
+    }
+  }
+
+  @Test("two commands do not change a directory at once, and the next removes what a killed one has left")
+  func interrupted() async throws {
+    try await Self.withPlace { place in
+      let descriptor = open(place.host.directory("shelf"), O_RDONLY | O_DIRECTORY)
+      #expect(flock(descriptor, LOCK_EX) == 0)
+      let refused = try await place.run("install", "one/libVendor.so")
+      #expect(refused.status == 1 && refused.errors.contains("is being changed by another command"), "\(refused.errors)")
+      close(descriptor)
+      try place.host.directory.folder("shelf/.install-0123456789abcdef")
+      try place.host.directory.file("shelf/.install-0123456789abcdef/libVendor.so", "a part")
+      #expect(try await place.run("install", "one/libVendor.so").status == 0)
+      #expect(place.names == ["libVendor.so"] && place.content() == place.first)
+    }
+  }
+}
