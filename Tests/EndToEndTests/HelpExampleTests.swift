@@ -127,6 +127,7 @@ struct HelpExampleTests {
     try host.directory.file("crontab.txt", "0 5 * * * backup /srv\n")
     try host.directory.file("machine/etc/crontab", "0 5 * * * \(user) backup /srv\n")
     try host.directory.file("cron.log", "Nov 27 05:00:01 web1 CRON[1]: (\(user)) CMD (backup /srv)\n")
+    try host.directory.file("systemd.log", "Nov 27 00:00:01 web1 systemd[1]: Starting report.service - Report...\n")
     let units = host.directory("machine/etc/systemd/system")
     try Data("[Timer]\nOnCalendar=daily\n".utf8).write(to: URL(filePath: "\(units)/report.timer"))
     try Data("[Service]\nUser=\(user)\nExecStart=/bin/true\n".utf8).write(to: URL(filePath: "\(units)/report.service"))

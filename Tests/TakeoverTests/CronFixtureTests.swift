@@ -127,7 +127,7 @@ enum FixtureMachine {
     let report = try FixtureMachine.report()
     var asked: [(line: String, times: [Int])] = []
     for finding in report.findings {
-      guard let times = finding.command?.times, times.zone == nil, !times.expression.hasPrefix("@") else { continue }
+      guard let times = finding.command?.times.first, times.zone == nil, !times.expression.hasPrefix("@") else { continue }
       let fields = finding.text.split { $0 == " " || $0 == "\t" }.prefix(5).map { $0.lowercased() }
       let plain = fields.allSatisfy { $0.allSatisfy { "0123456789abcdefghijklmnopqrstuvwxyz*/,-".contains($0) } }
       // croniter takes a step of all days for a restriction, and refuses what cron reads in its own way.

@@ -71,10 +71,54 @@ import Testing
     #expect(observation.rows[0].identifiers == ["cron.root.same", "cron.root.same-2"])
   }
 
-  @Test("knows a command as cron prints it: without its input, its escapes and other bytes than ASCII")
-  func printed() {
-    let log = "Nov 27 08:00:01 h CRON[1]: (root) CMD (echo 100% Zo\\303\\253)\nNov 27 09:30:00 h x[1]: y\nNov 27 07:30:00 h x[1]: y\n"
-    #expect(Self.observe("0 8 * * * echo 100\\% Zoë%input\n", log).rows[0].matched == 1)
+  /// Lines of a crontab, and how Debian's cron (3.0pl1-162) logged them.
+  private static let lines = [
+    ("0 8 * * * true   \"two  blanks\"   ", "true   \"two  blanks\"   "), ("0 8 * * *\ttrue\ttabs\there", "true^Itabs^Ihere"),
+    ("0 8 * * * true 100\\% done%input", "true 100% done"), ("0 8 * * * true back\\\\slash \\d", "true back\\slash \\d"),
+    ("0 8 * * * true Zoë 東京", "true Zo\\303\\253 \\346\\235\\261\\344\\272\\254"),
+    ("0 8 * * * true (paren) CMD (x)", "true (paren) CMD (x)"),
+    ("0 8 * * * true ctrl\u{1}x", "true ctrl^Ax"), ("0 8 * * * true cr\r", "true cr^M"), ("0 8 * * *   lead", "lead"),
+  ]
+
+  @Test("knows a command as cron prints it: without its input and its escapes, in ASCII", arguments: lines)
+  func printed(_ line: String, _ logged: String) {
+    let log = "Nov 27 07:30:00 h x[1]: y\nNov 27 08:00:01 h CRON[1]: (root) CMD (\(logged))\nNov 27 09:30:00 h x[1]: y\n"
+    let observation = Self.observe(line + "\n", log)
+    #expect(observation.rows.map(\.matched) == [1] && observation.unknown.isEmpty)
+  }
+
+  @Test("services that systemd started are compared with the calendars of their timers, within accuracy and random delay")
+  func timers() {
+    func unit(_ name: String, _ text: String) -> UnitFiles {
+      UnitFiles(name: name, texts: [UnitText(Array(text.utf8), file: "/" + name)], path: "/" + name)
+    }
+    let machine = TimerMachine(
+      timers: [
+        unit("a.timer", "[Timer]\nOnCalendar=*:00\nOnCalendar=*:30\nRandomizedDelaySec=10min\n"),
+        unit("b.timer", "[Timer]\nOnBootSec=1h\n"),
+      ],
+      services: ["a.service": unit("a.service", "[Service]\nExecStart=/a\n"), "b.service": unit("b.service", "[Service]\nExecStart=/b\n")],
+      enabled: ["a.timer", "b.timer"])
+    let commands = TimerTakeover.findings(of: machine).compactMap(\.command)
+    let log = """
+      2026-11-27T09:50:00+0000 h systemd[1]: Starting cron.service...
+      2026-11-27T10:09:30+0000 h systemd[1]: Starting a.service - Work...
+      2026-11-27T10:30:01+0000 h systemd[1]: Starting a.service - Work...
+      2026-11-27T10:30:05+0000 h systemd[1]: Finished a.service - Work.
+      2026-11-27T11:20:00+0000 h systemd[1]: Starting a.service...
+      2026-11-27T11:33:00+0000 h systemd[7]: Starting a.service - Work...
+      2026-11-27T11:35:00+0000 h kernel: x
+
+      """
+    let observation = Observation(
+      commands, with: CronLog(Array(log.utf8), isOfTimers: true, now: Self.now, zone: .utc), from: Self.now - 86_400, to: Self.now,
+      zone: .utc)
+    #expect(observation.notCompared == ["timer.b"])
+    #expect(observation.rows.count == 1)
+    let row = observation.rows[0]
+    // 11:00 is missing, 11:20 was too late for it, and the delay of 11:30 is not over.
+    #expect(row.expected == 3 && row.matched == 2 && row.latest == 570)
+    #expect(row.missing == [1_795_777_200] && row.extra == [1_795_778_400])
   }
 
   @Test("reads a log of the last year, and lines that are no log")

@@ -114,8 +114,8 @@ struct CrontabReading {
         return (.refused("cron never runs it: \(error.observed)"), [])
       }
       command.schedule = "cron \(expression)" + (zone.map { " \($0)" } ?? "")
-      command.times = CronTimes(expression: expression, zone: zone, isAtFixedTimes: job.isAtFixedTimes)
-      if !job.isSilent { command.logged = LoggedCommand(user: job.user ?? userOfFile ?? "", text: text.command) }
+      command.times = [CronTimes(expression: expression, zone: zone, isAtFixedTimes: job.isAtFixedTimes)]
+      if !job.isSilent { command.logged = LoggedCommand(user: job.user ?? userOfFile ?? "", text: CronCommandText(job.command).command) }
     }
     let words = text.words(shell: settings.shell)
     if words[0] == "/bin/sh", words.count == 3 { command.shell = words[2] } else { command.run = words }

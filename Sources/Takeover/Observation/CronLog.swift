@@ -1,7 +1,7 @@
 public import CalendarTime
 import TaskModel
 
-/// What cron wrote into its log: which command it started when.
+/// What cron or systemd wrote into its log: what it started when.
 public struct CronLog: Sendable {
   /// A command that cron started.
   public struct Start: Sendable, Equatable {
@@ -23,14 +23,15 @@ public struct CronLog: Sendable {
   /// Reads lines of syslog or of `journalctl`, with any lines among them.
   ///
   /// - Parameters:
+  ///   - isOfTimers: Whether it is about services that systemd starts, not about cron.
   ///   - now: In seconds since 1970. Lines without a year are of the year before it.
   ///   - zone: Of lines without an offset.
-  public init(_ bytes: [UInt8], now: Int, zone: TimeZoneRules) {
+  public init(_ bytes: [UInt8], isOfTimers: Bool = false, now: Int, zone: TimeZoneRules) {
     for line in bytes.split(separator: 0x0a) {
       guard let (moment, rest) = Self.moment(line, now: now, zone: zone) else { continue }
       begin = min(begin ?? moment, moment)
       end = max(end ?? moment, moment)
-      if let command = Self.command(rest) { starts.append(Start(moment: moment, command: command)) }
+      if let command = isOfTimers ? Self.service(rest) : Self.command(rest) { starts.append(Start(moment: moment, command: command)) }
     }
   }
 
@@ -80,6 +81,15 @@ public struct CronLog: Sendable {
       command = command[end.upperBound...]
     }
     return LoggedCommand(user: String(text[colon.upperBound..<mark.lowerBound]), text: Self.trimmed(String(command)))
+  }
+
+  /// The service of ` host systemd[1]: Starting certbot.service - Certbot...`.
+  private static func service(_ rest: ArraySlice<UInt8>) -> LoggedCommand? {
+    let text = Bytes.shown(rest)
+    guard let mark = text.firstRange(of: " systemd[1]: Starting ") else { return nil }
+    let name = text[mark.upperBound...].prefix { $0 != " " && $0 != "…" }
+    let service = name.hasSuffix("...") ? name.dropLast(3) : name
+    return service.hasSuffix(".service") ? LoggedCommand(user: "systemd", text: String(service)) : nil
   }
 
   private static func trimmed(_ text: String) -> String { Bytes.shown(UnitText.trimmed(Array(text.utf8)[...])) }

@@ -31,8 +31,6 @@ public struct Observation: Sendable {
   /// What cron ran and no line says, with its count: lines that are gone, or are not carried over.
   public private(set) var unknown: [(command: LoggedCommand, count: Int)] = []
 
-  /// Cron wakes once a minute, and starts the commands of that minute.
-  private static let tolerance = 59
   private static let most = 1_000_000
 
   /// Compares the commands with a log.
@@ -47,8 +45,9 @@ public struct Observation: Sendable {
     (self.from, self.to) = (begin, max(begin, end))
     var places: [LoggedCommand: Int] = [:]
     var expected: [[Int]] = []
+    var tolerances: [Int] = []
     for command in commands {
-      guard let times = command.times, let logged = command.logged else {
+      guard !command.times.isEmpty, let logged = command.logged else {
         notCompared.append(command.identifier)
         continue
       }
@@ -58,9 +57,10 @@ public struct Observation: Sendable {
         places[key] = place
         rows.append(Row(identifiers: [], command: key))
         expected.append([])
+        tolerances.append(command.tolerance)
       }
       rows[place].identifiers.append(command.identifier)
-      expected[place] += Self.moments(times, after: self.from, upTo: self.to, zone: zone)
+      for times in command.times { expected[place] += Self.moments(times, after: self.from, upTo: self.to, zone: zone) }
     }
     var seen: [[Int]] = rows.map { _ in [] }
     var strangers: [LoggedCommand: Int] = [:]
@@ -71,7 +71,9 @@ public struct Observation: Sendable {
         strangers[start.command, default: 0] += 1
       }
     }
-    for place in rows.indices { rows[place].compare(expected[place].sorted(), seen[place].sorted(), tolerance: Self.tolerance) }
+    for place in rows.indices {
+      rows[place].compare(expected[place].sorted(), seen[place].sorted(), tolerance: tolerances[place], until: self.to)
+    }
     unknown = strangers.sorted { ($0.key.user, $0.key.text) < ($1.key.user, $1.key.text) }.map { ($0.key, $0.value) }
   }
 
@@ -97,9 +99,9 @@ public struct Observation: Sendable {
 }
 
 extension Observation.Row {
-  /// Pairs each expected time with the first start within the tolerance after it. Both are sorted.
-  fileprivate mutating func compare(_ times: [Int], _ starts: [Int], tolerance: Int) {
-    expected = times.count
+  /// Pairs each expected time with the first start within the tolerance after it. Both are sorted. A time whose tolerance is not over at the
+  /// end of the log does not count.
+  fileprivate mutating func compare(_ times: [Int], _ starts: [Int], tolerance: Int, until end: Int) {
     var index = 0
     for time in times {
       while index < starts.count, starts[index] < time {
@@ -107,10 +109,12 @@ extension Observation.Row {
         index += 1
       }
       if index < starts.count, starts[index] <= time + tolerance {
+        expected += 1
         matched += 1
         latest = max(latest, starts[index] - time)
         index += 1
-      } else {
+      } else if time + tolerance <= end {
+        expected += 1
         missing.append(time)
       }
     }

@@ -58,10 +58,12 @@ public struct CarriedCommand: Sendable, Equatable {
   public var descriptors: Int?
   /// The addresses that hear of failures.
   public var mails: [String] = []
-  /// When cron runs it, for a comparison with its log; nil if the times are not a calendar's.
-  public var times: CronTimes?
-  /// How cron writes it into its log: the user and the command.
+  /// When it runs, for a comparison with a log; empty if the times are not those of a calendar alone.
+  public var times: [CronTimes] = []
+  /// How cron or systemd writes it into its log.
   public var logged: LoggedCommand?
+  /// How many seconds after its time cron or systemd may start it. Cron wakes once a minute.
+  public var tolerance = 59
 
   init(_ identifier: String) { self.identifier = identifier }
 
@@ -81,10 +83,10 @@ public struct CronTimes: Sendable, Equatable {
   public let isAtFixedTimes: Bool
 }
 
-/// A command as cron writes it into its log: `(root) CMD (run-parts /etc/cron.daily)`.
+/// A command as cron writes it into its log: `(root) CMD (run-parts /etc/cron.daily)`; or a service as systemd does: `Starting x.service`.
 public struct LoggedCommand: Sendable, Hashable {
-  /// The user in the first parentheses.
+  /// The user in the first parentheses; `systemd` for a service.
   public let user: String
-  /// The text in the second parentheses.
+  /// The text in the second parentheses; the name of the service.
   public let text: String
 }

@@ -15,6 +15,10 @@ struct TimerReading {
   private var wakes = false
   private var leastInterval: Int?
   private var isPersistent = false
+  private var calendar: [CronTimes] = []
+  /// Milliseconds that systemd may be late: by its accuracy, and by its random delay.
+  private var accuracy = 60_000
+  private var delay = 0
 
   init(_ timer: UnitFiles, machine: TimerMachine) {
     self.timer = timer
@@ -53,6 +57,11 @@ struct TimerReading {
     }
     command.schedule = times.first.map { "\($0.key) \($0.value)" }
     command.more = times.dropFirst().enumerated().map { index, time in .init(name: "\(index + 2)", key: time.key, value: time.value) }
+    if calendar.count == times.count {
+      command.times = calendar
+      command.logged = LoggedCommand(user: "systemd", text: service)
+      command.tolerance = min((accuracy + delay) / 1000 + 1, 31_536_000)
+    }
     findings[first].result = .command(command)
     if !isPersistent { findings[first].notes.append("systemd leaves out a time that it missed, the host runs it once afterwards") }
     return findings + reading.findings
@@ -81,6 +90,7 @@ struct TimerReading {
     if key.hasPrefix("On"), value.isEmpty {
       triggers = []
       times = []
+      calendar = []
       return (.setting("forgets the times before"), [])
     }
     switch key {
@@ -88,6 +98,7 @@ struct TimerReading {
       do throws(CalendarEvent.Problem) {
         let event = try CalendarEvent(value, isZone: machine.isZone)
         add("cron", event.expression + (event.zone.map { " \($0)" } ?? ""))
+        calendar.append(CronTimes(expression: event.expression, zone: event.zone, isAtFixedTimes: true))
         return (.setting("when it runs: cron \(event.expression)"), event.notes)
       } catch {
         return (.refused("\(value) cannot be said by cron: \(error.text)"), [])
@@ -106,8 +117,12 @@ struct TimerReading {
       )
     case "RandomizedDelaySec":
       guard let length = TimeSpan.milliseconds(value) else { return (.refused("\"\(value)\" is not a length of time"), []) }
+      delay = min(length, 31_536_000_000)
       jitter = length > 0 ? DurationFormat.text(milliseconds: Int64(length)) : nil
       return (.setting("jitter"), [])
+    case "AccuracySec":
+      accuracy = min(TimeSpan.milliseconds(value) ?? accuracy, 31_536_000_000)
+      return (.nothing("it has no effect on a command"), [])
     case "FixedRandomDelay": return (.setting("jitter, whose share is always fixed"), [])
     case "Persistent":
       isPersistent = ["yes", "true", "1", "on"].contains(value)

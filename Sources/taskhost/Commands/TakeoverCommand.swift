@@ -9,6 +9,29 @@ struct TakeoverCommand: AsyncParsableCommand {
     subcommands: [TakeoverCronCommand.self, TakeoverTimersCommand.self])
 }
 
+/// Options of a comparison with what has run.
+struct ObserveOptions: ParsableArguments {
+  @Flag(help: "Compare what the host would have run with what ran.")
+  var observe = false
+  @Option(help: ArgumentHelp("Of --observe: the log, - for standard input. (default: /var/log/syslog, or the journal)", valueName: "file"))
+  var log: String?
+  @Option(help: ArgumentHelp("Of --observe: how many hours to look back, 1 to 8784.", valueName: "number"))
+  var hours = 24
+
+  func validate() throws {
+    if !observe, log != nil { throw ValidationError("--log belongs to --observe.") }
+    if !(1...8784).contains(hours) { throw ValidationError("--hours \(hours) is outside of 1 to 8784.") }
+  }
+
+  /// Compares the commands with the log, and prints the result. Ends with 1 if they differ.
+  func run(_ report: TakeoverReport, root: RootFolder, json: Bool) throws {
+    let places = CronLogPlaces(root: root, file: log, isOfTimers: report.source == "timers")
+    let zone = CronPlaces(root: root).zone
+    let observation = try places.observe(report.commands, now: Int(clamping: MomentText.now / 1000), zone: zone, hours: hours)
+    try ObservationText(observation: observation, who: report.source == "timers" ? "systemd" : "cron").show(json: json)
+  }
+}
+
 /// Options that both takeovers have.
 struct TakeoverOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The root of the machine: another folder for a copy or an image.", valueName: "dir"))

@@ -32,21 +32,13 @@ struct TakeoverCronCommand: AsyncParsableCommand {
   var system = false
   @Flag(help: "Read as cronie does, the cron of Fedora and Arch: CRON_TZ counts, and only a bad line itself is skipped.")
   var cronie = false
-  @Flag(help: "Compare what the host would have run with what cron did.")
-  var observe = false
-  @Option(
-    help: ArgumentHelp("Of --observe: cron's log, - for standard input. (default: /var/log/syslog, or the journal)", valueName: "file"))
-  var log: String?
-  @Option(help: ArgumentHelp("Of --observe: how many hours to look back, 1 to 8784.", valueName: "number"))
-  var hours = 24
+  @OptionGroup var observation: ObserveOptions
   @OptionGroup var options: TakeoverOptions
 
   func validate() throws {
     if file == nil, user != nil || system { throw ValidationError("--user and --system belong to --file.") }
     if user != nil, system { throw ValidationError("--user and --system exclude each other: each line names its user.") }
-    if !observe, log != nil { throw ValidationError("--log belongs to --observe.") }
-    if observe, options.apply || options.undo || options.toml { throw ValidationError("--observe only compares.") }
-    if !(1...8784).contains(hours) { throw ValidationError("--hours \(hours) is outside of 1 to 8784.") }
+    if observation.observe, options.apply || options.undo || options.toml { throw ValidationError("--observe only compares.") }
     if options.undo, file != nil { throw ValidationError("--undo puts back what was changed: leave --file out.") }
   }
 
@@ -60,10 +52,7 @@ struct TakeoverCronCommand: AsyncParsableCommand {
       } ?? places.machine()
     machine.isCronie = cronie
     let report = TakeoverReport(source: "cron", findings: CronTakeover.findings(of: machine), differences: CronTakeover.differences)
-    if observe {
-      let observed = try CronLogPlaces(root: root, file: log).observe(report.commands, machine: machine, hours: hours)
-      return try ObservationText(observation: observed).show(json: options.json)
-    }
+    if observation.observe { return try observation.run(report, root: root, json: options.json) }
     guard options.apply else { return try options.show(report) }
     // A file that was named alone is read, and not changed.
     let seen = file == nil ? Dictionary(machine.files.map { ($0.path, $0.bytes) }) { first, _ in first } : [:]

@@ -17,7 +17,7 @@ struct CronPlaces {
     machine.hasAnacron = root.status("/usr/sbin/anacron") != nil
     machine.now = Int(clamping: MomentText.now / 1000)
     machine.isUser = RootUsers(root).isUser
-    machine.zone = (try? ZoneDirectory().rules(of: zoneName())) ?? .utc
+    machine.zone = zone
     return machine
   }
 
@@ -109,7 +109,9 @@ struct CronPlaces {
     return lines.filter { $0.hasPrefix("EXTRA_OPTS=") }.flatMap { $0.dropFirst(11).split { " \"'".contains($0) } }
   }
 
-  /// The name of the machine's time zone.
+  /// The machine's time zone.
+  var zone: TimeZoneRules { (try? ZoneDirectory().rules(of: zoneName())) ?? .utc }
+
   private func zoneName() -> String {
     if root.isMachine { return HostTimeZone.name }
     if let link = root.link("/etc/localtime"), let range = link.firstRange(of: "zoneinfo/") { return String(link[range.upperBound...]) }

@@ -4,9 +4,11 @@ import StrictText
 import Takeover
 import TaskModel
 
-/// What `takeover cron --observe` prints.
+/// What `takeover --observe` prints.
 struct ObservationText {
   let observation: Observation
+  /// `cron` or `systemd`.
+  let who: String
 
   private static let mostMoments = 5
 
@@ -18,21 +20,22 @@ struct ObservationText {
 
   private func printTable() {
     Terminal.print("from \(Self.moment(observation.from)) to \(Self.moment(observation.to))")
-    var table = TextTable(.name("IDENTIFIER"), "HOST", "CRON TOO", "MISSING", "EXTRA", "LATE")
+    var table = TextTable(.name("IDENTIFIER"), "HOST", "RAN", "MISSING", "EXTRA", "LATE")
     for row in observation.rows {
       table.add(
         row.identifiers.joined(separator: ", "), "\(row.expected)", "\(row.matched)", "\(row.missing.count)", "\(row.extra.count)",
         row.matched > 0 ? "\(row.latest) s" : "-")
     }
-    table.print(empty: "no line has times on the calendar")
+    table.print(empty: "nothing has times on the calendar")
     for row in observation.rows {
-      tell("cron did not run \(row.identifiers.joined(separator: ", "))", row.missing)
-      tell("only cron ran \(row.identifiers.joined(separator: ", "))", row.extra)
+      tell("\(who) did not run \(row.identifiers.joined(separator: ", "))", row.missing)
+      tell("only \(who) ran \(row.identifiers.joined(separator: ", "))", row.extra)
     }
     if !observation.notCompared.isEmpty {
       Terminal.print("not compared, without times on the calendar: \(observation.notCompared.joined(separator: ", "))")
     }
-    for (command, count) in observation.unknown {
+    // Systemd starts many services that no timer starts.
+    for (command, count) in who == "cron" ? observation.unknown : [] {
       let text = "(\(command.user)) \(command.text)".escapingControlCharacters
       Terminal.print("cron ran \(count) \(count == 1 ? "time" : "times") what no line that is carried over says: \(text)")
     }
@@ -60,7 +63,7 @@ struct ObservationText {
         writer.member("latest_ms", row.latest * 1000)
       }
       writer.member("not_compared", observation.notCompared)
-      writer.array("unknown", observation.unknown) { writer, unknown in
+      writer.array("unknown", who == "cron" ? observation.unknown : []) { writer, unknown in
         writer.member("user", unknown.command.user)
         writer.member("command", unknown.command.text)
         writer.member("count", unknown.count)
