@@ -81,6 +81,10 @@ import Testing
       return
     }
     #expect(job.isSilent && job.expression == "*/5 * * * *")
+    guard case .unreadable = Self.entry("0 0~5 * * * x", isCronie: true) else {
+      Issue.record("a random time is taken")
+      return
+    }
     #expect(Self.entry("MAILTO=", isCronie: true) == .variable(name: "MAILTO", value: ""))
   }
 

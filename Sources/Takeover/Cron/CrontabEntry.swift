@@ -49,6 +49,9 @@ enum CrontabEntry: Equatable {
       job.name = name
       position = line[word.endIndex...].firstIndex { !Bytes.isBlank($0) } ?? line.endIndex
     } else {
+      if isCronie, let random = line.split(whereSeparator: Bytes.isBlank).prefix(5).first(where: { $0.contains(UInt8(ascii: "~")) }) {
+        return .unreadable("cronie draws a time from \"\(Bytes.shown(random))\" whenever it reads the file: write one of them, and jitter")
+      }
       for kind in VixieField.Kind.allCases {
         guard let field = VixieField(kind, line, at: &position) else { return .bad("bad \(kind.title)") }
         job.fields.append(field)

@@ -7,6 +7,8 @@ struct CrontabReading {
   let daylight: DaylightNote
 
   private static let mostLines = 10_000
+  /// Bytes; cronie takes more.
+  private static let longestCommand = 50_000
 
   /// The findings of all lines, in order.
   func findings(_ book: inout IdentifierBook) -> [Finding] {
@@ -86,6 +88,9 @@ struct CrontabReading {
     }
     let text = CronCommandText(bytes)
     guard text.command.utf8.contains(where: { !Bytes.isSpace($0) }) else { return (.refused("it has no command"), notes) }
+    guard text.command.utf8.count <= Self.longestCommand else {
+      return (.refused("it is longer than a command of a configuration can be: move it into a script"), notes)
+    }
     guard job.name == .reboot || job.expression != nil else {
       return (.refused("cron never runs it: \(notes.joined(separator: "; "))"), [])
     }

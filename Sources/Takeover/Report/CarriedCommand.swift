@@ -60,6 +60,8 @@ public struct CarriedCommand: Sendable, Equatable {
   public var mails: [String] = []
   /// When it runs, for a comparison with a log; empty if the times are not those of a calendar alone.
   public var times: [CronTimes] = []
+  /// The timer that it was; nil for a line of cron.
+  public var timer: String?
   /// How cron or systemd writes it into its log.
   public var logged: LoggedCommand?
   /// How many seconds after its time cron or systemd may start it. Cron wakes once a minute.

@@ -50,6 +50,7 @@ struct TimerReading {
     }
     var command = reading.command
     command.identifier = book.next("timer", String(timer.name.dropLast(".timer".count)))
+    command.timer = timer.name
     command.jitter = jitter
     command.wakes = wakes
     if let leastInterval, leastInterval < 900_000 {

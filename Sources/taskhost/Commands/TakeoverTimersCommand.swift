@@ -36,7 +36,7 @@ struct TakeoverTimersCommand: AsyncParsableCommand {
     let report = TakeoverReport(source: "timers", findings: TimerTakeover.findings(of: machine), differences: TimerTakeover.differences)
     if observation.observe { return try observation.run(report, root: root, json: options.json) }
     guard options.apply else { return try options.show(report) }
-    let names = report.commands.map { $0.identifier.hasPrefix("timer.") ? "\($0.identifier.dropFirst(6)).timer" : $0.identifier }
+    let names = report.commands.compactMap(\.timer)
     try options.carryOut(
       report, root: root, seen: [:], next: ["then disable the timers: systemctl disable --now \(names.joined(separator: " "))"])
   }

@@ -16,26 +16,34 @@ struct TimerPlaces {
   func machine() -> TimerMachine {
     var unreadable: [(path: String, why: String)] = []
     var files: [String: String] = [:]
-    var enabled: Set<String> = []
+    // The names of timers that something starts at boot, and where.
+    var enabled: [String: String] = [:]
     for folder in Self.folders {
       for name in names(folder, &unreadable) {
         if name.hasSuffix(".timer") || name.hasSuffix(".service") {
           if files[name] == nil, !isAlias(name, in: folder) { files[name] = "\(folder)/\(name)" }
         } else if name.hasSuffix(".wants") || name.hasSuffix(".requires") {
-          enabled.formUnion(names("\(folder)/\(name)", &unreadable).filter { $0.hasSuffix(".timer") })
+          for timer in names("\(folder)/\(name)", &unreadable) where timer.hasSuffix(".timer") {
+            enabled[timer] = enabled[timer] ?? "\(folder)/\(name)/\(timer)"
+          }
         }
       }
     }
     func unit(_ name: String) -> UnitFiles? { self.unit(name, files, &unreadable) }
-    let timers = Set(files.keys.filter { $0.hasSuffix(".timer") && !$0.hasSuffix("@.timer") }).union(enabled)
+    let timers = Set(files.keys.filter { $0.hasSuffix(".timer") && !$0.hasSuffix("@.timer") }).union(enabled.keys)
     var services: [String: UnitFiles] = [:]
     var read: [UnitFiles] = []
     for name in timers.sorted() {
-      guard let timer = unit(name) else { continue }
+      guard let timer = unit(name) else {
+        if let place = enabled[name] {
+          unreadable.append((place, "names a timer that has no file of that name: if it is another name of one, look at that one"))
+        }
+        continue
+      }
       read.append(timer)
       for service in timer.services where services[service] == nil { services[service] = unit(service) }
     }
-    var machine = TimerMachine(timers: read, services: services, enabled: enabled)
+    var machine = TimerMachine(timers: read, services: services, enabled: Set(enabled.keys))
     machine.unreadable = unreadable
     machine.isUser = RootUsers(root).isUser
     let root = root
