@@ -204,6 +204,8 @@ let package = Package(
     .target(name: "StrictText", swiftSettings: settings),
     // What a request for transfers says: for the plugin that carries it out, and for who refuses one that is wrong.
     .target(name: "TransferOrders", dependencies: ["StrictText"], swiftSettings: settings),
+    // Where the program of a command is.
+    .target(name: "ProgramSearch", swiftSettings: settings),
     .target(name: "TaskModel", swiftSettings: settings),
 
     // The SDK: knows nothing of the host.
@@ -239,8 +241,8 @@ let package = Package(
     // Runs the commands of the configuration: system calls in C, what they are used for in Swift.
     .target(name: "CExec", path: "Plugins/ExecSystem"),
     .target(
-      name: "Exec", dependencies: ["CExec", "CTaskHost", "StrictText", "TaskHostSDK"], path: "Plugins/Exec", exclude: ["Entry"],
-      swiftSettings: settings),
+      name: "Exec", dependencies: ["CExec", "CTaskHost", "ProgramSearch", "StrictText", "TaskHostSDK"], path: "Plugins/Exec",
+      exclude: ["Entry"], swiftSettings: settings),
     .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
     .target(name: "CTransfers", path: "Plugins/TransfersSystem"),
     .target(

@@ -49,8 +49,8 @@ import Testing
     }
   }
 
-  /// Text, HTTP, the payload of transfers and system libraries, which know nothing of a host.
-  private static let forPlugins: Set<String> = ["StrictText", "HTTPTransfer", "TransferOrders", "CZlib", "COpenSSL"]
+  /// Text, HTTP, where programs are, the payload of transfers and system libraries, which know nothing of a host.
+  private static let forPlugins: Set<String> = ["StrictText", "HTTPTransfer", "ProgramSearch", "TransferOrders", "CZlib", "COpenSSL"]
 
   @Test("the SDK depends on the SDK only, a plugin on the SDK, its own parts, text, HTTP and system libraries")
   func outside() {

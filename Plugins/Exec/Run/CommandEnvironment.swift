@@ -1,4 +1,5 @@
 import Glibc
+import ProgramSearch
 
 /// The environment of a command: as cron and systemd make it, not the host's.
 struct CommandEnvironment {
@@ -9,7 +10,7 @@ struct CommandEnvironment {
 
   /// The variable whose ten digits are the id of the session that the command leads: see ``Leftovers``.
   static let session = "TASKHOST_SESSION"
-  static let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+  static let path = ProgramSearch.path
 
   /// - Parameters:
   ///   - account: The user the command runs as; nil in a sandbox, whose worker has folders of its own.
@@ -37,13 +38,8 @@ struct CommandEnvironment {
 
   /// The program's absolute path, found along the command's PATH if its name has no slash.
   func program(_ name: String) throws(StartFailure) -> String {
-    if name.contains("/") { return name }
     let path = values["PATH"] ?? Self.path
-    for folder in path.split(separator: ":", omittingEmptySubsequences: true) where folder.hasPrefix("/") {
-      let candidate = "\(folder)/\(name)"
-      var info = stat()
-      if stat(candidate, &info) == 0, info.st_mode & S_IFMT == S_IFREG, access(candidate, X_OK) == 0 { return candidate }
-    }
+    if let file = ProgramSearch.file(of: name, path: path) { return file }
     throw StartFailure(description: "cannot start \(name): it is in no folder of PATH (\(path)): name its whole path in run")
   }
 }
