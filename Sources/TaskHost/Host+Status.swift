@@ -93,13 +93,16 @@ extension RegisteredPlugin {
   }
 }
 
-extension PluginLaunching.Result {
+extension HostConfiguration {
   /// Throws if an identifier that is permitted by its full name has no handler: its requests would wait forever.
-  func checkPermitted(_ configuration: HostConfiguration) throws(HostFailure) {
-    let offered = Set(registered.flatMap(\.contracts).map(\.identifier))
+  ///
+  /// - Parameters:
+  ///   - offered: The identifiers that have a handler.
+  ///   - refused: The plugins that were refused.
+  func checkPermitted(offered: Set<TaskIdentifier>, refused: [RefusedPlugin]) throws(HostFailure) {
     var problems: [String] = []
     var isTemporary = true
-    for pattern in configuration.permittedIdentifiers ?? [] {
+    for pattern in permittedIdentifiers ?? [] {
       guard let identifier = pattern.exact, !offered.contains(identifier) else { continue }
       if let refused = refused.first(where: { $0.identifier == identifier }) {
         problems.append("permitted identifier \(identifier): \(refused.refusal)")

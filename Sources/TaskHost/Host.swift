@@ -63,7 +63,7 @@ public final class Host: Sendable {
   ) throws(HostFailure) -> Host {
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
-    if let mark = configuration.storeMark { try directory.check(mark: mark) }
+    if let mark = configuration.storeMark { try StateDirectory.check(mark: mark, outsideOf: directory.path) }
     let store: SQLiteRequestStore
     let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
     do {
@@ -99,7 +99,10 @@ public final class Host: Sendable {
     for refused in registry.refused {
       log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"])
     }
-    if !allowMissing { try registry.checkPermitted(parts.configuration) }
+    if !allowMissing {
+      let offered = Set(registry.registered.flatMap(\.contracts).map(\.identifier))
+      try parts.configuration.checkPermitted(offered: offered, refused: registry.refused)
+    }
     return registry
   }
 
@@ -150,7 +153,7 @@ public final class Host: Sendable {
     self.log = log
     stateDirectory = parts.directory.path
     started = clock.wallTime
-    for problem in configuration.problems(with: contracts) + ProcessLimits.problems {
+    for problem in configuration.problems(withHandlersFor: Set(contracts.map(\.identifier.rawValue))) + ProcessLimits.problems {
       board.raise(problem)
       log.warning("\(problem.text)")
     }

@@ -63,6 +63,15 @@ extension HostConfiguration {
     identifiedPlugins.reduce(into: [:]) { pings, plugin in pings[plugin.0] = plugin.1.ping }
   }
 
+  /// Whom the host sends something over the web, each with what tells there: notifications, pings and traces.
+  public var receivers: [(subject: String, url: String)] {
+    var receivers: [(subject: String, url: String)] = []
+    for index in notify.indices { if let url = notify[index].url { receivers.append(("notify \(noticeName(index))", url)) } }
+    for (identifier, url) in pings.sorted(by: { $0.key < $1.key }) { receivers.append(("ping of \(identifier)", url)) }
+    if let url = traces.url { receivers.append(("traces", url)) }
+    return receivers
+  }
+
   private var identifiedPlugins: [(TaskIdentifier, PluginConfiguration)] {
     plugins.compactMap { name, plugin in (try? TaskIdentifier(name)).map { ($0, plugin) } }
   }
@@ -136,10 +145,9 @@ extension HostConfiguration {
     return SignaturePolicy(isRequired: requireSignatures, keys: keys)
   }
 
-  /// Settings without effect.
-  func problems(with contracts: [HandlerContract]) -> [Problem] {
+  /// Settings without effect, if these identifiers have handlers and no others.
+  func problems(withHandlersFor identifiers: Set<String>) -> [Problem] {
     var problems: [Problem] = []
-    let identifiers = Set(contracts.map(\.identifier.rawValue))
     for identifier in plugins.keys.filter({ !identifiers.contains($0) && commands[$0] == nil }).sorted() {
       problems.append(
         Problem(

@@ -3,7 +3,7 @@ public import TaskModel
 
 /// Inspects a plugin file as the host does before loading it. None of the file's code runs.
 public enum PluginInspector {
-  private static var policy: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
+  private static var policy: PluginTrustPolicy { SwiftRuntime.trustPolicy }
 
   /// Reads the plugin's own declarations.
   ///
@@ -40,7 +40,11 @@ public enum PluginInspector {
   /// - Parameter path: Absolute or relative to the working directory.
   /// - Throws: The reason why the host would refuse it.
   public static func inspectManifest(_ path: String) throws(PluginRefusal) -> ManifestInspection {
-    let file = try ManifestFile(inspecting: path, policy: policy)
+    try inspect(try ManifestFile(inspecting: path, policy: policy))
+  }
+
+  /// Reads a manifest that was found in a plugin directory.
+  static func inspect(_ file: ManifestFile) throws(PluginRefusal) -> ManifestInspection {
     let manifest = try AdoptionManifest(file)
     let adoption = try manifest.adoption(file)
     let library = try AdoptedLibrary(

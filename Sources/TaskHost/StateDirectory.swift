@@ -102,9 +102,9 @@ public final class StateDirectory: Sendable {
   /// Files that a host creates only once it has a store: if one exists, there was a store.
   var storeTraces: [String] { [begunRuns, copies] }
 
-  /// Throws unless `mark` can be a second mark of the store: its directory must exist outside of this one, and the path must be free or hold
-  /// a mark. Any other file is not the host's to replace.
-  func check(mark: String) throws(HostFailure) {
+  /// Throws unless `mark` can be a second mark of the store: its directory must exist outside of the state directory `path`, and the path must
+  /// be free or hold a mark. Any other file is not the host's to replace.
+  static func check(mark: String, outsideOf path: String) throws(HostFailure) {
     func failure(_ sentence: String) -> HostFailure { HostFailure(.configuration, "store_mark \(mark): \(sentence)") }
     let slash = mark.lastIndex(of: "/") ?? mark.startIndex
     let folder = slash == mark.startIndex ? "/" : String(mark[..<slash])
@@ -146,6 +146,9 @@ public final class StateDirectory: Sendable {
     return path + "/transfers/" + identifier.rawValue
   }
 
+  /// Throws if files cannot be written in the existing directory `path`, which may be another host's. Writes a file there and removes it.
+  static func probeWriting(in path: String) throws(HostFailure) { try probe(path, named: "probe-\(getpid())") }
+
   private static func make(_ path: String) throws(HostFailure) {
     guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
     let code = errno
@@ -157,8 +160,8 @@ public final class StateDirectory: Sendable {
   }
 
   /// Detects a full disk or a read-only mount now rather than at the first submission.
-  private static func probe(_ path: String) throws(HostFailure) {
-    let name = path + "/probe"
+  private static func probe(_ path: String, named name: String = "probe") throws(HostFailure) {
+    let name = path + "/" + name
     let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("state directory \(path) cannot be written", errno) }
     defer {
@@ -183,6 +186,25 @@ public final class StateDirectory: Sendable {
     guard fchmod(descriptor, 0o600) == 0 else { throw failure("the mode of \(path) cannot be set to 0600", errno) }
   }
 
+  /// The process that has a state directory; nil if none lives that is a host. Takes no lock, so a host may start meanwhile.
+  ///
+  /// - Parameter path: The directory, which need not exist.
+  public static func process(holding path: String) -> Int32? {
+    let lock = open(path + "/" + lockName, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard lock >= 0 else { return nil }
+    defer { close(lock) }
+    guard let process = signature(of: lock), kill(process, 0) == 0 || errno == EPERM else { return nil }
+    // The number may have gone to another program since.
+    guard let name = try? WholeTransfer.read("/proc/\(process)/comm", atMost: 64) else { return nil }
+    return String(decoding: name, as: UTF8.self).hasPrefix("taskhost") ? process : nil
+  }
+
+  private static func signature(of lock: Int32) -> Int32? {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = bytes.withUnsafeMutableBytes { pread(lock, $0.baseAddress, $0.count, 0) }
+    return Int32(String(decoding: bytes.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
+  }
+
   private static func sign(_ lock: Int32) {
     let text = Array("\(getpid())\n".utf8)
     ftruncate(lock, 0)
@@ -190,10 +212,7 @@ public final class StateDirectory: Sendable {
   }
 
   private static func holder(of lock: Int32) -> String {
-    var bytes = [UInt8](repeating: 0, count: 32)
-    let count = bytes.withUnsafeMutableBytes { pread(lock, $0.baseAddress, $0.count, 0) }
-    let digits = bytes.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
-    return digits.isEmpty ? "" : " (process \(String(decoding: digits, as: UTF8.self)))"
+    signature(of: lock).map { " (process \($0))" } ?? ""
   }
 
   private static func failure(_ what: String, _ code: Int32) -> HostFailure {

@@ -1,5 +1,6 @@
 import CTaskHostSystem
 import Glibc
+import PluginTrust
 
 /// The location of this process's Swift libraries, which Swift plugins may name too.
 enum SwiftRuntime {
@@ -12,4 +13,7 @@ enum SwiftRuntime {
     guard file.hasSuffix("/libswiftCore.so"), let slash = file.lastIndex(of: "/") else { return [] }
     return [String(file[..<slash])]
   }()
+
+  /// What a host trusts in a plugin's file.
+  static var trustPolicy: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: directories) }
 }

@@ -2,6 +2,25 @@ import Glibc
 
 /// Where the control group of a process is, and whether it is this host's to divide.
 enum CgroupPlace {
+  /// Why no group can be divided, as a sentence.
+  struct Obstacle: Error {
+    let sentence: String
+  }
+
+  /// The folder of the group that this process, as the host, may divide.
+  static func dividable() -> Result<String, Obstacle> {
+    guard let cgroups = try? CgroupFile.read("/proc/self/cgroup"), let mounts = try? CgroupFile.read("/proc/self/mountinfo"),
+      let own = folder(cgroups: cgroups, mounts: mounts)
+    else { return .failure(Obstacle(sentence: "there is no hierarchy of control groups, version 2, that shows this process")) }
+    let user = geteuid()
+    if isDelegated(own, to: user) { return .success(own) }
+    // Where systemd put the host into a subgroup already (DelegateSubgroup=), the group above is the one to divide.
+    if let above = own.lastIndex(of: "/").map({ String(own[..<$0]) }), own.hasSuffix("/host"), isDelegated(above, to: user) {
+      return .success(above)
+    }
+    return .failure(Obstacle(sentence: "the control group \(own) is not delegated to this host (Delegate=yes in its unit)"))
+  }
+
   /// The folder of a process's group in the unified hierarchy (version 2).
   ///
   /// - Parameters:

@@ -38,16 +38,22 @@ public final class WorkerCgroups: Sendable {
 
   /// Finds this process's own group and divides it. Call it once, before the first worker starts.
   public static func prepare() -> Preparation {
-    guard let cgroups = try? CgroupFile.read("/proc/self/cgroup"), let mounts = try? CgroupFile.read("/proc/self/mountinfo"),
-      let own = CgroupPlace.folder(cgroups: cgroups, mounts: mounts)
-    else { return none("there is no hierarchy of control groups, version 2, that shows this process") }
-    let user = geteuid()
-    if CgroupPlace.isDelegated(own, to: user) { return prepare(at: own, process: getpid()) }
-    // Where systemd put the host into a subgroup already (DelegateSubgroup=), the group above is the one to divide.
-    if let above = own.lastIndex(of: "/").map({ String(own[..<$0]) }), own.hasSuffix("/host"), CgroupPlace.isDelegated(above, to: user) {
-      return prepare(at: above, process: getpid())
+    switch CgroupPlace.dividable() {
+    case .success(let folder): prepare(at: folder, process: getpid())
+    case .failure(let obstacle): none(obstacle.sentence)
     }
-    return none("the control group \(own) is not delegated to this host (Delegate=yes in its unit)")
+  }
+
+  /// What ``prepare()`` would find missing, if this process were the host, a sentence each. Changes nothing.
+  public static func missing() -> [String] {
+    switch CgroupPlace.dividable() {
+    case .failure(let obstacle): return [obstacle.sentence]
+    case .success(let folder):
+      let offered = (try? CgroupFile.read(folder + "/cgroup.controllers"))?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
+      return Controller.allCases.filter { !offered.contains($0.rawValue) }.map {
+        "the control group \(folder) has no \($0.rawValue) controller"
+      }
+    }
   }
 
   /// Divides the group at `folder`, whose only process is `process`.

@@ -1,5 +1,19 @@
 import Glibc
 
+/// What a disk has left, as the condition `storage_not_low` reads it.
+package struct StorageGlance: Sendable, Hashable {
+  /// Whether the condition is lost there; false if the disk does not say.
+  package let isLow: Bool
+  /// What was read, for people.
+  package let observed: String
+
+  /// Reads the disk with the directory.
+  package init(at path: String, _ settings: ConditionSettings) {
+    let reading = StorageProbe(path: path, rule: StorageRule(settings)).read()
+    (isLow, observed) = (reading.leaning == .lost, reading.observed)
+  }
+}
+
 struct StorageProbe {
   let path: String
   let rule: StorageRule

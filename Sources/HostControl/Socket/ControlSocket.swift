@@ -19,6 +19,11 @@ public struct ControlSocket: Sendable, Hashable {
     self.group = group.flatMap { $0.isEmpty ? nil : $0 }
   }
 
+  /// Throws if its group does not exist.
+  public func checkGroup() throws(ControlSocketError) {
+    if let group { _ = try PrivateSocketDirectory.groupID(group, for: self) }
+  }
+
   /// Throws what would prevent a host from offering the socket: a path too long, a live host, a file that is not a socket.
   public func check() throws(ControlSocketError) {
     guard path.utf8.count <= Self.maximumPathBytes else {

@@ -74,7 +74,7 @@ final class PrivateSocketDirectory: Sendable {
     throw errno == EEXIST ? ControlSocketError(path: socket.path, problem: .replaced) : Self.failure(socket, "restore")
   }
 
-  private static func groupID(_ name: String, for socket: ControlSocket) throws(ControlSocketError) -> gid_t {
+  static func groupID(_ name: String, for socket: ControlSocket) throws(ControlSocketError) -> gid_t {
     if let number = gid_t(name) { return number }
     var buffer = [CChar](repeating: 0, count: 65_536)
     var entry = group()

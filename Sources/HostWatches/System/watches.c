@@ -3,6 +3,7 @@
 
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <time.h>
 
 int taskhost_watches_clock_create(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
@@ -25,6 +26,12 @@ int64_t taskhost_watches_wake_left(int timer) {
   struct itimerspec left;
   if (timerfd_gettime(timer, &left) != 0) return -1;
   return (int64_t)left.it_value.tv_sec * 1000000000 + left.it_value.tv_nsec;
+}
+
+int taskhost_watches_clock_kept(void) {
+  struct timex clock = {.modes = 0};
+  int state = adjtimex(&clock);
+  return state < 0 ? -1 : state != TIME_ERROR;
 }
 
 int taskhost_watches_files_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }

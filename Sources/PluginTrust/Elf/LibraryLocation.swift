@@ -32,8 +32,23 @@ struct LibraryLocation: Sendable, Equatable {
     throw .libraryNotFound(library, directories)
   }
 
+  /// Whether a directory of the system has a library of that name.
+  static func isInSystem(_ library: String) -> Bool { directories.contains { access($0 + "/" + library, F_OK) == 0 } }
+
   /// In the loader's order: directories for this machine first.
   private static let directories =
     ["/lib/\(ElfConstants.machineName)-linux-gnu", "/usr/lib/\(ElfConstants.machineName)-linux-gnu"]
     + ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"]
+}
+
+extension PluginTrustPolicy {
+  /// Whether a library that a plugin names is where the loader looks first: in the plugin's search path, in a directory of the system, or in
+  /// one of ``trustedLibraryDirectories``, from which the process has its own.
+  ///
+  /// - Parameter searchPath: The plugin's. `$ORIGIN` does not count, because the host loads a copy.
+  public func finds(_ library: String, besides searchPath: [String]) -> Bool {
+    if library.hasPrefix("/") { return access(library, F_OK) == 0 }
+    let folders = searchPath.filter { $0.hasPrefix("/") } + trustedLibraryDirectories
+    return LibraryLocation.isInSystem(library) || folders.contains { access($0 + "/" + library, F_OK) == 0 }
+  }
 }

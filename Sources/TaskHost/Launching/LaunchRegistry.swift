@@ -12,8 +12,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
   let log: Logger
   private let monitor = Monitor()
   private var taken: [TaskIdentifier: String] = [:]
-  /// The identifiers that the configuration requires of a file; several if its plugin registers several handlers.
-  private let tied: [String: [String]]
+  let rules: IdentifierRules
 
   init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, store: any RequestStore, log: Logger) {
     self.configuration = configuration
@@ -21,13 +20,8 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     self.submissionRules = submissionRules
     self.store = store
     self.log = log
-    tied = configuration.plugins.sorted { $0.key < $1.key }.reduce(into: [:]) { tied, plugin in
-      if let file = plugin.value.file { tied[file, default: []].append(plugin.key) }
-    }
+    rules = IdentifierRules(configuration)
   }
-
-  /// The identifier that the configuration requires of a file; nil if it requires none or several.
-  func identifier(tiedTo file: String) -> String? { tied[file].flatMap { $0.count == 1 ? $0[0] : nil } }
 
   /// Assigns the identifiers to the file.
   func take(_ identifiers: [TaskIdentifier], for file: String) {
@@ -41,15 +35,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     if !isProvisional, let holder = monitor.locked({ taken[identifier] }), holder != file {
       throw CallFailure(.exists, "\(identifier) is registered by \(holder) already")
     }
-    if let expected = tied[file], !expected.contains(identifier.rawValue) {
-      throw CallFailure(.notPermitted, "the configuration ties \(file) to \(expected.joined(separator: " and ")), not to \(identifier)")
-    }
-    if let other = configuration.plugins[identifier.rawValue]?.file, other != file {
-      throw CallFailure(.notPermitted, "the configuration ties \(identifier) to \(other), not to \(file)")
-    }
-    guard configuration.permits(identifier) else {
-      throw CallFailure(.notPermitted, "\(identifier) is not in permitted_identifiers")
-    }
+    try rules.check(identifier, for: file)
   }
 
   /// Throws if a plugin with these identifiers may not submit the request, because of its identifier or of a request that it waits for.

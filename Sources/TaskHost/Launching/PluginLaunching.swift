@@ -21,7 +21,7 @@ struct PluginLaunching {
   let mistrusted: Set<TaskIdentifier>
 
   var configuration: HostConfiguration { registry.configuration }
-  var trust: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
+  var trust: PluginTrustPolicy { SwiftRuntime.trustPolicy }
 
   /// Both lists are in the order of file names.
   struct Result: Sendable {
@@ -131,8 +131,7 @@ struct PluginLaunching {
   /// The plugin's identifier before its code runs: from the configuration, its note, or an earlier registration of the same content.
   private func identifier(of candidate: PluginCandidate) -> TaskIdentifier? {
     if let known = candidate.adoption?.identifier ?? candidate.command { return known }
-    let tied = registry.identifier(tiedTo: candidate.name)
-    if let known = (tied ?? candidate.elf?.note?.identifier).flatMap({ try? TaskIdentifier($0) }) { return known }
+    if let known = registry.rules.identifier(of: candidate.name, note: candidate.elf?.note) { return known }
     return cache.identity(of: candidate.digest)
   }
 

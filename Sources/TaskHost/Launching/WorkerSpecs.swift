@@ -106,7 +106,7 @@ struct WorkerSpecs: Sendable {
   }
 
   /// Searches beside this program and in the package's folder, unless `TASKHOST_WORKER` names a program.
-  private static func findExecutable() throws(HostFailure) -> String {
+  static func findExecutable() throws(HostFailure) -> String {
     if let path = getenv("TASKHOST_WORKER") { return String(cString: path) }
     let folder = ownProgram().flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } } ?? "/usr/bin"
     let places = [folder + "/taskhost-worker", folder + "/../libexec/taskhost/taskhost-worker"]

@@ -26,6 +26,9 @@ int taskhost_watches_wake_arm(int timer, int64_t nanoseconds);
 /* Nanoseconds until the timer expires; 0 if it is not armed. */
 int64_t taskhost_watches_wake_left(int timer);
 
+/* 1 if something keeps the calendar right, 0 if nothing does (adjtimex). */
+int taskhost_watches_clock_kept(void);
+
 /* Creates a queue of file events (inotify_init1). */
 int taskhost_watches_files_create(void);
 
