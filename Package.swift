@@ -305,8 +305,8 @@ let package = Package(
     .testTarget(
       name: "TaskHostTests",
       dependencies: [
-        "HostConditions", "HostThreads", "MemoryStore", "SchedulingLimits", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler",
-        "TestSupport", logging,
+        "HostConditions", "HostThreads", "MemoryStore", "RecordJSON", "SchedulingLimits", "StoreTestSupport", "TaskHost", "TaskModel",
+        "TaskScheduler", "TestSupport", logging,
       ],
       swiftSettings: settings),
     .target(

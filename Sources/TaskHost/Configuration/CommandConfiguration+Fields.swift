@@ -12,19 +12,19 @@ extension CommandConfiguration {
 
   static var fields: [TOMLField<Self>] {
     [
-      TOMLField("run", \.run, .words),
-      TOMLField("shell", optional: \.shell, .line),
-      TOMLField("directory", optional: \.directory, .path),
-      TOMLField("environment", \.environment, .list(.variable)),
-      TOMLField("user", optional: \.user, .line),
-      TOMLField("exit_codes", \.exitCodes, .exitCodes),
-      TOMLField("stdout", \.standardOutput, .choice()),
-      TOMLField("persistent", \.isPersistent, .bool),
-      TOMLField("idle_time", \.idleTime, .duration(.zero ... .days(1))),
+      TOMLField("run", \.run, .words, about: "The program and its arguments. Required, if there is no \"shell\"."),
+      TOMLField("shell", optional: \.shell, .line, about: "The line for /bin/sh -c, instead of \"run\"."),
+      TOMLField("directory", optional: \.directory, .path, about: "Where it starts. By default, the home directory of its user."),
+      TOMLField("environment", \.environment, .list(.variable), about: "Variables of the host by their names, and variables with values."),
+      TOMLField("user", optional: \.user, .line, about: "The user it runs as, if the host runs as root. By default, the host's."),
+      TOMLField(
+        "exit_codes", \.exitCodes, .exitCodes, about: "Results by exit code. By default, 0 is success, 75 retry, everything else failure."),
+      TOMLField(
+        "stdout", \.standardOutput, .choice(), about: "What its standard output becomes: lines of the \"log\", or the run's \"output\"."),
+      TOMLField("persistent", \.isPersistent, .bool, about: "Whether one process serves many runs, by lines of JSON."),
+      TOMLField("idle_time", \.idleTime, .duration(.zero ... .days(1)), about: "How long its process is kept without a run."),
     ]
-      + PluginConfiguration.fields.filter { !otherwise.contains($0.name) }.map { field in
-        TOMLField(field.name, inner: field.innerKeys) { root, value, path, reader in field.read(&root.plugin, value, path, reader) }
-      }
+      + PluginConfiguration.fields.filter { !otherwise.contains($0.name) }.map { $0.part(\.plugin) }
   }
 
   /// The table `command`: a table for each identifier.
@@ -105,7 +105,7 @@ extension TOMLConverter<[String]> {
   /// A program and its arguments. A relative path of the program is relative to the file.
   static var words: Self {
     let list = Self.list(.string)
-    return Self { value, path, reader in
+    return Self("list, each: string", text: list.text) { value, path, reader in
       guard var words = list.convert(value, path, reader) else { return nil }
       guard let program = words.first, !program.isEmpty else {
         reader.report(path, "\(path): names no program")
@@ -132,7 +132,9 @@ extension TOMLConverter<String> {
   /// The name of a variable, or `NAME=VALUE`.
   fileprivate static var variable: Self {
     let name = TOMLConverter.variableName
-    return .init { value, path, reader in
+    return .init(
+      "name of a variable, or NAME=VALUE", text: TOMLText.quoted, isSecret: { $0.contains("=") }
+    ) { value, path, reader in
       guard case .string(let text) = value, let sign = text.firstIndex(of: "=") else { return name.convert(value, path, reader) }
       guard !text.hasPrefix("TASKHOST_") else {
         reader.report(path, "\(path): variables that begin with TASKHOST_ are the host's")
@@ -146,7 +148,10 @@ extension TOMLConverter<String> {
 extension TOMLConverter<[String: CommandConfiguration.ExitResult]> {
   fileprivate static var exitCodes: Self {
     let result = TOMLConverter<CommandConfiguration.ExitResult>.choice()
-    return Self { value, path, reader in
+    return Self(
+      "table of \(result.type), by exit code or \"other\"",
+      text: { TOMLText.table($0.map { (key: $0.key, value: result.text($0.value)) }) }
+    ) { value, path, reader in
       guard let table = reader.table(value, at: path) else { return nil }
       var results: [String: CommandConfiguration.ExitResult] = [:]
       for (code, value) in table.sorted(by: { $0.key < $1.key }) {

@@ -10,13 +10,31 @@ struct EventSocketTable {
 
   private static var fields: [TOMLField<Self>] {
     [
-      TOMLField("listen", optional: \.listen, .eventListen), TOMLField("mode", optional: \.mode, .mode),
-      TOMLField("group", \.group, .emptyIsNil(.string)),
+      TOMLField("listen", optional: \.listen, .eventListen, about: "Where it is: \"unix:PATH\" or \"udp:ADDRESS:PORT\". Required."),
+      TOMLField("mode", optional: \.mode, .mode, about: "Who may send to a Unix socket, as permission bits in octal."),
+      TOMLField("group", \.group, .emptyIsNil(.string), about: "The group that a Unix socket is given to."),
     ]
   }
 
-  /// The keys of `[events]`.
-  static var keys: [String] { fields.flatMap(\.keys).map { "*.\($0)" } }
+  init() {}
+
+  init(_ socket: HostConfiguration.EventSocket) { (listen, mode, group) = (socket.listen, socket.mode, socket.group) }
+
+  /// The field of `[events]`.
+  static var field: TOMLField<HostConfiguration> {
+    TOMLField("events", named: fields, about: about, tables: { $0.events.mapValues(Self.init(_:)) }, make: { standard }) {
+      root, value, path, reader in root.events = readAll(value, at: path, reader)
+    }
+  }
+
+  private static let about = "A socket on which whatever arrives is an event, by the event's name."
+
+  /// A table without keys.
+  private static var standard: Self {
+    var table = Self()
+    table.mode = 0o600
+    return table
+  }
 
   static func readAll(
     _ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader

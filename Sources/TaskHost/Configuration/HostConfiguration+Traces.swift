@@ -28,10 +28,13 @@ extension HostConfiguration {
 
     static var fields: [TOMLField<Self>] {
       [
-        TOMLField("endpoint", optional: \.endpoint, .webURL),
-        TOMLField("headers_file", optional: \.headersFile, .path),
-        TOMLField("service_name", \.serviceName, .serviceName),
-        TOMLField("sample", \.sample, .number(0...1)),
+        TOMLField(
+          "endpoint", optional: \.endpoint, .webURL, about: "The address of a collector that takes OTLP over HTTP. None by default."),
+        TOMLField(
+          "headers_file", optional: \.headersFile, .path,
+          about: "A file with headers for the collector, such as its key, one \"Name: value\" a line."),
+        TOMLField("service_name", \.serviceName, .serviceName, about: "What the host calls itself there."),
+        TOMLField("sample", \.sample, .number(0...1), about: "The part of the traces that begin here that is recorded, 0 to 1."),
       ]
     }
   }

@@ -89,15 +89,25 @@ public struct NotifyRule: Sendable, Equatable {
 
   static var fields: [TOMLField<Self>] {
     [
-      TOMLField("on", \.on, .list(.choice())), TOMLField("name", optional: \.name, .ruleName),
-      TOMLField("identifiers", \.identifiers, .list(.pattern)), TOMLField("failures", \.failures, .integer(1...1000)),
-      TOMLField("group_within", \.groupWithin, .duration(.zero ... .days(1))), TOMLField("per_hour", \.perHour, .integer(1...1000)),
-      TOMLField("retry", \.retry, table: RetryPolicy.fields), TOMLField("command", \.command, .words),
-      TOMLField("bus", optional: \.bus, .busPath), TOMLField("task", optional: \.task, .identifier),
-      TOMLField("url", optional: \.url, .webURL), TOMLField("format", \.format, .choice()),
-      TOMLField("secret_file", optional: \.secretFile, .path), TOMLField("allow_http", \.allowsHTTP, .bool),
-      TOMLField("mail", optional: \.mail, .mailAddress), TOMLField("mail_from", optional: \.mailFrom, .mailAddress),
-      TOMLField("sendmail", \.sendmail, .path),
+      TOMLField("on", \.on, .list(.choice()), about: "What it tells of. Required."),
+      TOMLField("name", optional: \.name, .ruleName, about: "Its name in logs and identifiers. By default, the number of the table."),
+      TOMLField("identifiers", \.identifiers, .list(.pattern), about: "Whose incidents it tells of, as patterns. Everybody's by default."),
+      TOMLField("failures", \.failures, .integer(1...1000), about: "How many failures in a row are \"failing\"."),
+      TOMLField(
+        "group_within", \.groupWithin, .duration(.zero ... .days(1)),
+        about: "How long after a notification the next one begins at the earliest. What happens in between is told together."),
+      TOMLField("per_hour", \.perHour, .integer(1...1000), about: "How many notifications begin in an hour."),
+      TOMLField("retry", \.retry, table: RetryPolicy.fields, about: "How notifications are retried that could not be delivered."),
+      TOMLField("command", \.command, .words, about: "A program that gets the notification on its standard input, and its arguments."),
+      TOMLField("bus", optional: \.bus, .busPath, about: "The socket of the person's session bus."),
+      TOMLField("task", optional: \.task, .identifier, about: "The identifier whose requests tell: the notification is their payload."),
+      TOMLField("url", optional: \.url, .webURL, about: "Where they are sent by POST."),
+      TOMLField("format", \.format, .choice(), about: "How they are written: \"json\", \"slack\" or \"text\"."),
+      TOMLField("secret_file", optional: \.secretFile, .path, about: "The file with the secret that signs them. Not signed by default."),
+      TOMLField("allow_http", \.allowsHTTP, .bool, about: "Whether the URL may lead to another machine without TLS."),
+      TOMLField("mail", optional: \.mail, .mailAddress, about: "The address that gets them."),
+      TOMLField("mail_from", optional: \.mailFrom, .mailAddress, about: "The sender's address. By default, what the mail program takes."),
+      TOMLField("sendmail", \.sendmail, .path, about: "The program that takes mails."),
     ]
   }
 

@@ -16,6 +16,17 @@ extension EventTrigger {
 }
 
 extension RepeatRule {
+  /// The text that ``init(schedule:)``, or ``EventTrigger/init(schedule:)``, reads as this.
+  static func text(_ rule: RepeatRule, _ event: EventTrigger?) -> String {
+    switch rule.schedule {
+    case .every(let interval): return "every \(DurationText.format(interval))"
+    case .cron(let cron): return "cron \(cron.expression) \(cron.timeZone)"
+    case .event:
+      guard let event else { return "on" }
+      return event.debounce == .zero ? "on \(event.name)" : "on \(event.name) after \(DurationText.format(event.debounce))"
+    }
+  }
+
   /// Reads a plugin's `schedule`: `every 6h`, or `cron 0 8 * * * Europe/Berlin`, whose zone is the host's if it names none.
   init(schedule text: String) throws(TextProblem) {
     let words = text.split(separator: " ").map(String.init)

@@ -32,19 +32,40 @@ public struct ScheduleConfiguration: Sendable, Equatable {
 
   static var fields: [TOMLField<Self>] {
     ["every", "cron", "on"].map(when) + [
-      TOMLField("payload", \.payload, .json),
-      TOMLField("priority", \.priority, .integer(TaskModel.Limits.priorities)),
-      TOMLField("tags", \.tags, .list(.string)),
-      TOMLField("jitter", \.jitter, .duration(.zero...TaskModel.Limits.longestDuration)),
-      TOMLField("wake", \.wakes, .bool),
-      TOMLField("requires", \.requires, .conditions),
-      TOMLField("retry", \.retry, table: PluginConfiguration.Retry.fields),
+      TOMLField("payload", \.payload, .json, about: "A JSON object for its runs. None by default."),
+      TOMLField("priority", \.priority, .integer(TaskModel.Limits.priorities), about: "Its priority."),
+      TOMLField("tags", \.tags, .list(.string), about: "Its tags."),
+      TOMLField(
+        "jitter", \.jitter, .duration(.zero...TaskModel.Limits.longestDuration),
+        about: "How much later a run may start, by a fixed share, so that many hosts do not start at once."),
+      TOMLField("wake", \.wakes, .bool, about: "Whether the schedule wakes the machine from sleep."),
+      TOMLField("requires", \.requires, .conditions, about: "The conditions of its runs."),
+      TOMLField(
+        "retry", \.retry, table: PluginConfiguration.Retry.fields,
+        about: "How its request is retried. What is left out is as for the identifier."),
     ]
   }
 
+  private static let types = [
+    "every": "interval such as \"6h\"", "cron": "cron expression, and a time zone if wanted", "on": "name of an event",
+  ]
+
+  private static let abouts = [
+    "every": "An interval. Required, if there is no \"cron\" or \"on\".",
+    "cron": "A cron expression, and a time zone if it is not the machine's.",
+    "on": "The name of the event.",
+  ]
+
   /// A key that says when, as the first word of a plugin's `schedule` does.
   private static func when(_ word: String) -> TOMLField<Self> {
-    TOMLField(word) { root, value, path, reader in
+    TOMLField(
+      word, type: types[word] ?? "", about: abouts[word] ?? "",
+      value: { root in
+        guard let rule = root.rule else { return nil }
+        let text = RepeatRule.text(rule, root.event)
+        return text.hasPrefix("\(word) ") ? TOMLText.quoted(String(text.dropFirst(word.count + 1))) : nil
+      }
+    ) { root, value, path, reader in
       guard case .string(let text) = value else { return reader.reportType(value, at: path, expected: "a string") }
       guard let (rule, event) = TOMLConverter.schedule.convert(.string("\(word) \(text)"), path, reader) else { return }
       (root.rule, root.event) = (rule, event)

@@ -34,7 +34,7 @@ enum WebURL {
 extension TOMLConverter<String> {
   /// An address of HTTP. The message does not repeat it: it may be a secret.
   static var webURL: Self {
-    .text("an address such as \"https://example.org/hook\"") { text, _ throws(TextProblem) in
+    .text("an address such as \"https://example.org/hook\"", isSecret: { _ in true }) { text, _ throws(TextProblem) in
       if let flaw = WebURL.flaw(of: text) { throw TextProblem("this is no address such as https://example.org/hook: \(flaw)") }
       return text
     }

@@ -18,12 +18,12 @@ struct AdoptionManifest: Sendable, Equatable {
 
   private static var fields: [TOMLField<Self>] {
     [
-      TOMLField("identifier", \.identifier, .taskIdentifier),
-      TOMLField("kind", \.kind, .choice()),
-      TOMLField("library", \.library, .libraryName),
-      TOMLField("symbol", \.symbol, .symbol),
-      TOMLField("signature", optional: \.signature, .signature),
-      TOMLField("success", optional: \.success, .choice()),
+      TOMLField("identifier", \.identifier, .taskIdentifier, about: "The identifier of the handler. Required."),
+      TOMLField("kind", \.kind, .choice(), about: "The kind of its tasks. Required."),
+      TOMLField("library", \.library, .libraryName, about: "An absolute path, or the name of a system library. Required."),
+      TOMLField("symbol", \.symbol, .symbol, about: "The name of the function. Required."),
+      TOMLField("signature", optional: \.signature, .signature, about: "How the function is called. Required."),
+      TOMLField("success", optional: \.success, .choice(), about: "Which results are a success."),
     ]
   }
 

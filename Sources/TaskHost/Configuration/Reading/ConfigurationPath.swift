@@ -17,6 +17,9 @@ struct ConfigurationPath: Hashable, CustomStringConvertible, ExpressibleByArrayL
 
   func appending(_ index: Int) -> Self { Self(components + [.index(index)]) }
 
+  /// The path with another component before all of its own.
+  func within(_ component: Component) -> Self { Self([component] + components) }
+
   /// Nil for the whole file.
   var parent: Self? { components.isEmpty ? nil : Self(components.dropLast()) }
 
@@ -26,11 +29,14 @@ struct ConfigurationPath: Hashable, CustomStringConvertible, ExpressibleByArrayL
     for component in components {
       switch component {
       case .index(let index): text += "[\(index)]"
-      case .key(let key): text += (text.isEmpty ? "" : ".") + (Self.isBare(key) ? key : "\"\(key)\"")
+      case .key(let key): text += (text.isEmpty ? "" : ".") + Self.text(of: key)
       }
     }
     return text
   }
+
+  /// A key as TOML writes it, in quotes if it needs them.
+  static func text(of key: String) -> String { isBare(key) ? key : "\"\(key)\"" }
 
   private static func isBare(_ key: String) -> Bool {
     !key.isEmpty

@@ -6,7 +6,7 @@ import TaskModel
 
 extension TOMLConverter<Bool> {
   static var bool: Self {
-    Self { value, path, reader in
+    Self("true or false", text: { "\($0)" }) { value, path, reader in
       if case .bool(let flag) = value { return flag }
       reader.reportType(value, at: path, expected: "true or false")
       return nil
@@ -16,7 +16,7 @@ extension TOMLConverter<Bool> {
 
 extension TOMLConverter<Int> {
   static func integer(_ range: ClosedRange<Int>) -> Self {
-    Self { value, path, reader in
+    Self("integer, \(range.lowerBound) to \(range.upperBound)", text: { "\($0)" }) { value, path, reader in
       guard case .integer(let number) = value else {
         reader.reportType(value, at: path, expected: "an integer")
         return nil
@@ -34,7 +34,10 @@ extension TOMLConverter<Int> {
     let text = TOMLConverter.text("a size such as \"256MiB\", or an integer of bytes") { text, _ throws(TextProblem) in
       try ByteCountText.parse(text)
     }
-    return Self { value, path, reader in
+    func written(_ bytes: Int) -> String { ByteCountFormat.text(Int64(bytes)) }
+    return Self(
+      "size, \(written(range.lowerBound)) to \(written(range.upperBound))", text: { TOMLText.quoted(written($0)) }
+    ) { value, path, reader in
       let bytes: Int? = if case .integer(let number) = value { number } else { text.convert(value, path, reader) }
       guard let bytes else { return nil }
       guard range.contains(bytes) else {
@@ -49,7 +52,10 @@ extension TOMLConverter<Int> {
 
 extension TOMLConverter<Duration> {
   static func duration(_ range: ClosedRange<Duration>) -> Self {
-    .text("a duration such as \"30s\"") { text, _ throws(TextProblem) in
+    .text(
+      "a duration such as \"30s\"",
+      type: "duration, \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))", written: DurationText.format
+    ) { text, _ throws(TextProblem) in
       let duration = try DurationText.parse(text)
       guard range.contains(duration) else {
         throw TextProblem("\(text) is not in \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))")
@@ -62,7 +68,13 @@ extension TOMLConverter<Duration> {
 extension TOMLConverter<UInt32> {
   /// Permission bits in octal.
   static var mode: Self {
-    .text("permissions in octal such as \"0600\"") { text, _ throws(TextProblem) in
+    .text(
+      "permissions in octal such as \"0600\"",
+      written: { mode in
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      }
+    ) { text, _ throws(TextProblem) in
       guard (3...4).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x30 && $0 < 0x38 }), let mode = UInt32(text, radix: 8),
         mode <= 0o777
       else { throw TextProblem("expected permissions in octal such as \"0600\", found \"\(text)\"") }
@@ -135,7 +147,7 @@ extension TOMLConverter<String> {
 
   /// A table as a JSON object.
   static var json: Self {
-    Self { value, path, reader in
+    Self("table of any keys", text: { $0.isEmpty ? "{}" : $0 }, isSecret: { !$0.isEmpty && $0 != "{}" }) { value, path, reader in
       guard reader.table(value, at: path) != nil else { return nil }
       if let place = value.firstNotInJSON(at: path) {
         reader.report(place, "\(place): the plugin gets this as JSON, which has neither infinity nor not-a-number")
@@ -189,7 +201,7 @@ extension TOMLConverter<HostConfiguration.ListenAddress> {
 extension TOMLConverter<(rule: RepeatRule, event: EventTrigger?)> {
   /// When something repeats, and the event of a schedule that follows one.
   static var schedule: Self {
-    .text("a schedule") { text, _ throws(TextProblem) in
+    .text("a schedule", written: { RepeatRule.text($0.rule, $0.event) }) { text, _ throws(TextProblem) in
       if let event = try EventTrigger(schedule: text) { return (RepeatRule(.event), event) }
       return (try RepeatRule(schedule: text), nil)
     }
@@ -200,7 +212,14 @@ extension TOMLConverter<PluginConfiguration.Entitlements.Network> {
   /// `"none"`, `"connect"` or a list of ports.
   static var network: Self {
     let ports = TOMLConverter<[Int]>.list(.integer(1...65_535))
-    return Self { value, path, reader in
+    func text(_ network: PluginConfiguration.Entitlements.Network) -> String {
+      switch network {
+      case .none: "\"none\""
+      case .connect: "\"connect\""
+      case .ports(let numbers): ports.text(numbers)
+      }
+    }
+    return Self("\"none\", \"connect\" or a list of ports", text: text) { value, path, reader in
       switch value {
       case .string("none"): return .some(.none)
       case .string("connect"): return .connect
