@@ -98,7 +98,7 @@ let package = Package(
       dependencies: [
         "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostProcesses", "HostThreads", "HostWatches",
         "OpenFiles", "PluginRuntime",
-        "PluginTrust", "RecordJSON", "StrictText", "SchedulingLimits", "TaskFilters", "TaskModel",
+        "PluginTrust", "ProgramSearch", "RecordJSON", "StrictText", "SchedulingLimits", "TaskFilters", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging, tomlKit,
       ],
       swiftSettings: settings),

@@ -1,3 +1,4 @@
+public import RecordJSON
 public import TaskFilters
 public import TaskModel
 
@@ -101,6 +102,8 @@ public protocol ControlledHost: Sendable {
   func metrics() async -> HostMetrics
   /// A snapshot of the host.
   func status() async -> HostStatus
+  /// What the host has loaded of its configuration, without secrets.
+  func loadedConfiguration() async -> LoadedConfiguration
   /// Starts to drain and returns at once.
   func shutdown() async
   /// Whether the host accepts and runs requests. Answers at once, even while the store is busy.

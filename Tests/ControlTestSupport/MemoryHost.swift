@@ -1,4 +1,5 @@
 public import HostControl
+public import RecordJSON
 import StoreTestSupport
 import Synchronization
 public import TaskFilters
@@ -331,6 +332,16 @@ public final class MemoryHost: ControlledHost {
     var metrics = HostMetrics(status: await status(), commits: 7, logBytes: 4096, workerStarts: 2)
     for run in state.withLock({ $0.runs.values.map { $0 } }) { metrics.tasks[run.identifier, default: TaskMetrics()].add(run) }
     return metrics
+  }
+
+  /// One value and one that is hidden.
+  public func loadedConfiguration() async -> LoadedConfiguration {
+    LoadedConfiguration(
+      file: "/etc/taskhost/taskhost.toml",
+      values: [
+        ConfiguredValue(key: "max_pending", value: "5", standard: "10000", isHidden: false),
+        ConfiguredValue(key: "plugin.\"a.b\".settings", value: "\"•••\"", standard: "{}", isHidden: true),
+      ])
   }
 
   /// As the protocol says.

@@ -135,6 +135,8 @@ struct RedactedHost: ControlledHost {
   func heldAssertions() async -> [Assertion] { await host.heldAssertions() }
   func metrics() async -> HostMetrics { await host.metrics() }
   func status() async -> HostStatus { await host.status() }
+  func loadedConfiguration() async -> LoadedConfiguration { await host.loadedConfiguration() }
+
   func shutdown() async { await host.shutdown() }
   func health() async -> HostHealth { await host.health() }
   func settle() async { await host.settle() }

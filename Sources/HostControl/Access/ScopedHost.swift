@@ -207,6 +207,7 @@ struct ScopedHost: ControlledHost {
   func giveBackAssertion(_ id: AssertionID) async throws(RequestRefusal) -> Assertion { throw ofHost }
   func metrics() async -> HostMetrics { await host.metrics() }
   func status() async -> HostStatus { await host.status() }
+  func loadedConfiguration() async -> LoadedConfiguration { LoadedConfiguration(file: nil, values: []) }
   func shutdown() async {}
   func health() async -> HostHealth { await host.health() }
   func observe(_ observer: HostObserver?) { host.observe(observer) }

@@ -105,5 +105,16 @@ extension NamedSchema {
     .may("token", .described(.string, "The id of the token.")), .must("from", .described(.string, "socket, or the client's address.")),
     .may("ids", .texts), .may("count", .count))
 
+  /// What `ConfiguredValue.swift` of RecordJSON writes.
+  static let configurationSchema = JSONSchema.object(
+    .may("file", .described(.string, "Missing if the host was started without a file.")),
+    .must(
+      "values",
+      .array(
+        .object(
+          .must("key", .described(.string, "With those of its tables, as the file has it.")),
+          .may("value", .described(.string, "As the file has it; only a sign if hidden.")), .may("default", .string),
+          .must("hidden", .described(.boolean, "Whether the value may hold a secret and is not told."))))))
+
   static let healthSchema = JSONSchema.object(.must("phase", .names(of: HostPhase.self)), .may("problem", .string))
 }

@@ -35,6 +35,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
   case status = "Status"
   case health = "Health"
   case auditEntry = "AuditEntry"
+  case configuration = "Configuration"
 
   var schema: JSONSchema {
     switch self {
@@ -71,6 +72,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
     case .status: Self.statusSchema
     case .health: Self.healthSchema
     case .auditEntry: Self.auditEntrySchema
+    case .configuration: Self.configurationSchema
     }
   }
 }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import RecordJSON
 import StrictText
 import TaskModel
 
@@ -20,6 +21,10 @@ extension Route {
       await responder.host.shutdown()
       return responder.one(HostPhase.draining, status: .accepted) { $0.member("phase", $1.rawValue) }
     }.ofHost(),
+    Route(
+      .GET, "/v1/configuration", "showConfiguration", "Shows what the host has loaded that differs from the defaults, without secrets",
+      role: .operate, answers: .json(.named(.configuration))
+    ) { responder, _ in responder.one(await responder.host.loadedConfiguration()) { $0.configuration($1) } }.ofHost(),
     .later(.POST, "/v1/reload", "reload", "reloading"),
     Route(
       .GET, "/healthz", "showHealth", "200 while the host accepts and runs requests", role: nil,

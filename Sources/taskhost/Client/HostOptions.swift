@@ -53,7 +53,8 @@ struct HostOptions: ParsableArguments {
     return .socket(socketFromConfiguration(config))
   }
 
-  private static func remote(_ url: String, _ caFile: String?) throws(TaskHostError) -> ControlAddress {
+  /// A host on TCP, with the token of the environment.
+  static func remote(_ url: String, _ caFile: String?) throws(TaskHostError) -> ControlAddress {
     let authority = caFile ?? (url.hasPrefix("https:") ? variable("TASKHOST_CA_FILE") : nil)
     return .remote(try RemoteHost(url: url, token: variable("TASKHOST_TOKEN"), certificateAuthority: authority))
   }

@@ -130,7 +130,7 @@ extension HostConfiguration {
   }
 
   /// The files of the certificate for clients over TCP; nil if nothing is encrypted.
-  fileprivate var certificateFiles: CertificateFiles? {
+  var certificateFiles: CertificateFiles? {
     guard let certificate = control.certificate, let key = control.key else { return nil }
     return CertificateFiles(certificate: certificate, key: key)
   }
@@ -138,14 +138,7 @@ extension HostConfiguration {
   /// Loads the named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; then applies the command's
   /// options.
   static func load(for options: RunCommand) throws(ConfigurationError) -> HostConfiguration {
-    var configuration: HostConfiguration
-    if let file = options.config {
-      configuration = try load(file: file)
-    } else if access("taskhost.toml", F_OK) == 0 {
-      configuration = try load(file: "taskhost.toml")
-    } else {
-      configuration = defaults()
-    }
+    var configuration = try ConfigurationChoice.ofHost(options.config).load()
     if !options.plugins.isEmpty { configuration.pluginDirectories = options.plugins }
     if let state = options.state {
       let isDefaultSocket = configuration.control.socket == configuration.stateDirectory + "/control.sock"
@@ -160,13 +153,9 @@ extension HostConfiguration {
 /// The control socket that the configuration at `path` names, or the one of this directory: as `taskhost.toml` names it, or else by default.
 /// Where there is neither, the machine's host as a package installs it.
 func socketFromConfiguration(_ path: String?) -> String {
-  func socket(in file: String) -> String? { (try? HostConfiguration.load(file: file))?.control.socket }
-  func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
   let usual = "state/control.sock"
-  if let path { return socket(in: path) ?? usual }
-  if exists("taskhost.toml") { return socket(in: "taskhost.toml") ?? usual }
-  if exists(usual) { return usual }
-  return socket(in: "/etc/taskhost/taskhost.toml") ?? usual
+  guard case .file(let file) = ConfigurationChoice.ofCommand(path) else { return usual }
+  return (try? HostConfiguration.load(file: file))?.control.socket ?? usual
 }
 
 extension HostConfiguration {

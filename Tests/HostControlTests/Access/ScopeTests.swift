@@ -112,7 +112,8 @@ import Testing
     try await with { client, _, _, fixture in
       let whole = try fixture.client(.operate)
       for (method, path, body) in [
-        ("GET", "/v1/status", nil), ("GET", "/v1/problems", nil), ("PUT", "/v1/conditions", #"{"power": true}"#),
+        ("GET", "/v1/status", nil), ("GET", "/v1/problems", nil), ("GET", "/v1/configuration", nil),
+        ("PUT", "/v1/conditions", #"{"power": true}"#),
         ("DELETE", "/v1/conditions", nil), ("GET", "/v1/pauses", nil), ("POST", "/v1/pauses", #"{"filter": "tag:x"}"#),
         ("POST", "/v1/assertions", #"{"name": "a", "for_ms": 1000}"#),
       ] as [(String, String, String?)] {

@@ -1,0 +1,68 @@
+import Glibc
+import PluginTrust
+import TaskModel
+import WorkerSandbox
+
+/// What a launch with a configuration would refuse or warn of, as far as that is visible without a launch.
+///
+/// It calls the checks of the launch, changes nothing, runs no plugin, and takes no lock: a host may run meanwhile, also in this process.
+/// It blocks on the disk, so do not call it on a thread of Swift's cooperative pool.
+public struct LaunchReview: Sendable {
+  let configuration: HostConfiguration
+  /// The state directory without links, if it exists.
+  public let stateDirectory: String
+
+  /// - Parameter configuration: As it was read; the options of `taskhost run` may have changed it.
+  public init(_ configuration: HostConfiguration) {
+    self.configuration = configuration
+    let resolved = realpath(configuration.stateDirectory, nil)
+    stateDirectory = resolved.map { String(cString: $0) } ?? configuration.stateDirectory
+    free(resolved)
+  }
+
+  /// Everything that is wrong, and nothing that is well.
+  public func findings() -> [Finding] {
+    var findings: [Finding] = []
+    func attempt(_ topic: Finding.Topic, _ body: () throws(HostFailure) -> Void) {
+      do throws(HostFailure) { try body() } catch { findings += Finding.obstacles(topic, error) }
+    }
+    attempt(.sandbox) { () throws(HostFailure) in try configuration.checkDemands() }
+    if let mark = configuration.storeMark {
+      attempt(.store) { () throws(HostFailure) in try StateDirectory.check(mark: mark, outsideOf: stateDirectory) }
+    }
+    var worker = "/usr/bin/taskhost-worker"
+    attempt(.programs) { () throws(HostFailure) in worker = try WorkerSpecs.findExecutable() }
+    attempt(.entitlements) { () throws(HostFailure) in
+      let specs = try WorkerSpecs(configuration, stateDirectory: stateDirectory, executable: worker)
+      guard !configuration.commands.isEmpty else { return }
+      do throws(HostFailure) { _ = try specs.execLibrary() } catch { findings += missingExecLibrary(error) }
+    }
+    var signatures = SignaturePolicy()
+    attempt(.plugins) { () throws(HostFailure) in signatures = try configuration.signaturePolicy() }
+    findings += plugins(signatures)
+    findings += commands() + paths() + receivers() + waking()
+    return findings
+  }
+
+  /// A launch goes on without commands, unless one of them must be there.
+  private func missingExecLibrary(_ failure: HostFailure) -> [Finding] {
+    [
+      Finding(
+        .programs, .failure, of: "libExec.so", failure.message, why: "no command of the configuration can run",
+        remedy: "install taskhost again, with all its files")
+    ]
+  }
+
+  /// Entitlements to paths that do not exist.
+  private func paths() -> [Finding] {
+    configuration.plugins.sorted { $0.key < $1.key }.filter { $0.value.isolation == .process }.flatMap { identifier, plugin -> [Finding] in
+      let entitled = plugin.entitlements.read.map { ("read", $0) } + plugin.entitlements.write.map { ("write", $0) }
+      return entitled.compactMap { key, path in
+        guard access(path, F_OK) != 0 else { return nil }
+        return Finding(
+          .entitlements, .warning, of: identifier, "entitlements.\(key): \(path): \(String(cString: strerror(errno)))",
+          why: "\(identifier) does not get that path", remedy: "create it before the host starts, or remove the entitlement")
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import TaskHost
+
+/// Which configuration a program takes that was not told one, or was.
+enum ConfigurationChoice: Equatable {
+  /// A file, which need not exist if it was named.
+  case file(String)
+  /// Every default, relative to the working directory.
+  case defaults
+
+  private static let here = "taskhost.toml"
+  private static let installed = "/etc/taskhost/taskhost.toml"
+
+  /// The configuration of `taskhost run`: the named file, or that of the working directory, or the defaults.
+  static func ofHost(_ file: String?) -> Self {
+    if let file { return .file(file) }
+    return exists(here) ? .file(here) : .defaults
+  }
+
+  /// The configuration of a command: as for the host. Where no host has ever run in the working directory, that of the machine's host, as a
+  /// package installs it.
+  static func ofCommand(_ file: String?) -> Self {
+    if case .file(let file) = ofHost(file) { return .file(file) }
+    if exists("state/control.sock") || exists("state/taskhost.sqlite") { return .defaults }
+    return exists(installed) ? .file(installed) : .defaults
+  }
+
+  private static func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
+
+  func load() throws(ConfigurationError) -> HostConfiguration {
+    switch self {
+    case .file(let file): try HostConfiguration.load(file: file)
+    case .defaults: .defaults()
+    }
+  }
+
+  /// How messages name it.
+  var text: String {
+    switch self {
+    case .file(let file): file
+    case .defaults: "the defaults"
+    }
+  }
+}
