@@ -4,8 +4,6 @@ import TaskModel
 
 /// Calls the routes of a host.
 package struct ControlCaller: Sendable {
-  /// The maximum wait for an answer.
-  private static let timeout = Duration.seconds(60)
   /// The maximum size of an answer in bytes, enough for a listing of 10,000 rows.
   private static let answerBytes = 256 * 1_048_576
   /// What to do where no host is.
@@ -13,6 +11,8 @@ package struct ControlCaller: Sendable {
 
   /// Where the host is. Each call makes its own connection.
   package let address: ControlAddress
+  /// The maximum wait for an answer.
+  package var patience = Duration.seconds(60)
 
   package init(_ address: ControlAddress) { self.address = address }
 
@@ -27,10 +27,10 @@ package struct ControlCaller: Sendable {
   }
 
   private func exchange(_ method: String, _ path: String, _ body: [UInt8]?) throws -> (status: Int, bytes: [UInt8]) {
-    let connection = try ControlConnection(to: address, timeout: Self.timeout)
+    let connection = try ControlConnection(to: address, timeout: patience)
     try connection.send(method, path, body)
     var bytes: [UInt8] = []
-    let status = try connection.answer(timeout: Self.timeout) { _, part in
+    let status = try connection.answer(timeout: patience) { _, part in
       bytes += part
       return bytes.count <= Self.answerBytes
     }
@@ -46,7 +46,7 @@ package struct ControlCaller: Sendable {
     let path = Self.path("/v1/stream", [("request", request)])
     do {
       let connection = try await Self.onThread("events") {
-        let connection = try ControlConnection(to: address, timeout: Self.timeout)
+        let connection = try ControlConnection(to: address, timeout: patience)
         try connection.send("GET", path, nil)
         return connection
       }
@@ -60,7 +60,7 @@ package struct ControlCaller: Sendable {
 
   /// The process that opened the host's socket, as the kernel numbers it here; 0 if it has no number here.
   package func peerProcess() async throws -> Int32 {
-    try await Self.onThread("peer") { try ControlConnection(to: address, timeout: Self.timeout).peerProcess }
+    try await Self.onThread("peer") { try ControlConnection(to: address, timeout: patience).peerProcess }
   }
 
   /// Runs a blocking `body` on its own thread.

@@ -121,6 +121,23 @@ struct DoctorTests {
     }
   }
 
+  @Test("a host that hangs is a failure, told within seconds; one that was killed is only not there")
+  func hanging() async throws {
+    try await HostProcess.prepare { host in
+      try await host.addTwin()
+      try host.configure("")
+      try await host.start()
+      host.signal(SIGSTOP)
+      let (status, found) = try await failures(host)
+      host.signal(SIGCONT)
+      #expect(status == 1 && found.count == 1, "\(found)")
+      #expect(found.first?["message"]?.string?.contains("has the state directory, and nobody answers") == true, "\(found)")
+      await host.kill()
+      let killed = try await host.cli("doctor", "--offline")
+      #expect(killed.status == 0 && killed.output.contains("the next one recovers it"), "\(killed)")
+    }
+  }
+
   /// A TCP port that is bound, so that nobody else gets it, and on which nobody listens.
   private final class ClosedPort: Sendable {
     private let descriptor: Int32

@@ -50,7 +50,7 @@ extension LaunchReview {
     }
     files.findings.append(
       Finding(
-        .plugins, .failure, of: refusal.file, "\(refusal.fileName): \(refusal.observed)",
+        .plugins, .failure, of: refusal.file, refusal.observed,
         why: "the plugin is refused (\(refusal.code.rawValue)), so \(Self.tasks(of: identifiers)) will not run", remedy: refusal.remedy))
   }
 
@@ -101,7 +101,7 @@ extension LaunchReview {
       let built = file.elf.note?.swift.map { " (it was built with Swift \($0))" } ?? ""
       return Finding(
         .plugins, isSwift ? .failure : .warning, of: file.path,
-        "\(file.name) needs \(library), which is neither in its search path nor in a folder of the system"
+        "it needs \(library), which is neither in its search path nor in a folder of the system"
           + (isSwift ? ": it was built for a Swift runtime that is not installed here\(built)" : ""),
         why:
           "it cannot be loaded, unless the loader's cache knows another place, so \(identifier.map { "\($0)" } ?? "its tasks") will not run",

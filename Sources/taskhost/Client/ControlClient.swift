@@ -1,14 +1,22 @@
 import TaskHostClient
+import TaskModel
 
 /// A client of a host for commands: their failures name options instead of members.
 struct ControlClient: Sendable {
-  let caller: ControlCaller
+  private(set) var caller: ControlCaller
   /// How refusals name what the command gave.
   let names: OptionNames
 
   init(_ address: ControlAddress, names: OptionNames) {
     caller = ControlCaller(address)
     self.names = names
+  }
+
+  /// The same client, with a limit for the wait for an answer.
+  func waiting(atMost patience: Duration) -> Self {
+    var client = self
+    client.caller.patience = patience
+    return client
   }
 
   func get(_ path: String) async throws -> Answer { try await send("GET", path) }

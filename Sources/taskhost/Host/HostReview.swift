@@ -5,6 +5,9 @@ import TaskModel
 
 /// What the running host says of itself.
 struct HostReview {
+  /// A host that takes longer runs nothing in time either.
+  private static let patience = Duration.seconds(10)
+
   let configuration: HostConfiguration
 
   init(_ configuration: HostConfiguration) { self.configuration = configuration }
@@ -20,7 +23,7 @@ struct HostReview {
   /// The host with its problems, the first being that it runs; or one finding that is not `ok`, if none answers.
   func findings() async -> [Finding] {
     let socket = configuration.control.socket
-    let client = ControlClient(.socket(socket), names: .submit)
+    let client = ControlClient(.socket(socket), names: .submit).waiting(atMost: Self.patience)
     do {
       let status: Status = try await client.get("/v1/status").read()
       let head = Finding(.host, .ok, of: socket, "taskhost \(status.version) runs as process \(status.processId) (\(status.phase))")
