@@ -54,12 +54,13 @@ public final class Host: Sendable {
   ///   - allowMissing: Whether to launch even if an identifier that is permitted by its full name has no handler.
   ///   - acceptsStoreLoss: Whether to launch even if the store lacks records that it once had.
   ///   - directory: The state directory of this configuration.
+  ///   - program: The version of this program, which the store records.
   ///   - log: The log of the host and its runs.
   ///   - process: Returns the process's current additions to the host's status.
   /// - Throws: A ``HostFailure`` with the exit code for the process.
   public static func launch(
-    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, in directory: StateDirectory, log: Logger,
-    process: @escaping @Sendable () -> ProcessStatus
+    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, in directory: StateDirectory,
+    program: String? = nil, log: Logger, process: @escaping @Sendable () -> ProcessStatus
   ) throws(HostFailure) -> Host {
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
@@ -68,7 +69,7 @@ public final class Host: Sendable {
     let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
     do {
       store = try SQLiteRequestStore(
-        path: directory.database, marks: marks, traces: directory.storeTraces, acceptsLoss: acceptsStoreLoss
+        path: directory.database, marks: marks, traces: directory.storeTraces, program: program, acceptsLoss: acceptsStoreLoss
       ) { failure in
         guard let failure else { return log.notice("checkpoints of the store work again") }
         log.error("a checkpoint of the store failed, and its write-ahead log grows until one succeeds: \(failure)")

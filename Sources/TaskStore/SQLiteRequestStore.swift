@@ -43,12 +43,13 @@ public final class SQLiteRequestStore: RequestStore {
   /// - Parameters:
   ///   - marks: Files outside the store that record its content; created if missing.
   ///   - traces: Files that are created only after the store and its mark: if they exist without both, the store was lost.
+  ///   - program: The version of this program, for the message of an older one that cannot read the store; nil leaves the recorded one.
   ///   - acceptsLoss: Whether to continue with the existing store, or a new one, when a mark shows that records are missing.
   ///   - checkpoints: Called on a thread of the store with the error when checkpoints start to fail, and with nil when one succeeds again.
   ///     While they fail, the log grows; nothing committed is lost.
   /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`. Nothing was changed then.
   public init(
-    path: String, marks: [String] = [], traces: [String] = [], acceptsLoss: Bool = false,
+    path: String, marks: [String] = [], traces: [String] = [], program: String? = nil, acceptsLoss: Bool = false,
     checkpoints: @escaping @Sendable (StoreError?) -> Void = { _ in }
   ) throws(StoreError) {
     self.path = path
@@ -70,10 +71,8 @@ public final class SQLiteRequestStore: RequestStore {
       configuration.prepareDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512") }
       pool = try DatabasePool(path: path, configuration: configuration)
       let migrator = Schema.migrator
-      if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        let unknown = try pool.read { try migrator.appliedIdentifiers($0) }.subtracting(migrator.migrations)
-        throw StoreError.futureSchema(found: unknown.sorted().last ?? "an unknown schema")
-      }
+      if let error = try pool.read({ try Schema.future(in: $0) }) { throw error }
+      if try pool.read({ try migrator.hasBeenSuperseded($0) }) { throw StoreError.futureSchema(found: "an unknown schema") }
       Failpoint.beforeMigration.hit()
       try migrator.migrate(pool)
       Failpoint.afterMigration.hit()
@@ -88,6 +87,9 @@ public final class SQLiteRequestStore: RequestStore {
         try database.execute(sql: "PRAGMA journal_size_limit = \(StoreFiles.logLimit)")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was refused") }
         let origin = try Self.origin(database)
+        if let program {
+          try database.execute(sql: "UPDATE origin SET program = ?1 WHERE program IS NOT ?1", arguments: [program])
+        }
         return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, lanes: lanes, identifiers: identifiers)))
       }
       let highest = try pool.read { try Self.highestSequence($0) }
@@ -312,7 +314,7 @@ public final class SQLiteRequestStore: RequestStore {
     try read { try Self.highestSequence($0) }
   }
 
-  private static func highestSequence(_ database: Database) throws -> Int64 {
+  static func highestSequence(_ database: Database) throws -> Int64 {
     try Int64.fetchOne(
       database,
       sql: """

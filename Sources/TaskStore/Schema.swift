@@ -1,5 +1,6 @@
 import Failpoints
 import GRDB
+import TaskModel
 
 /// The tables, as numbered migrations. A released migration is never edited.
 enum Schema {
@@ -50,7 +51,27 @@ enum Schema {
         sql: "CREATE TABLE objectives (identifier INTEGER PRIMARY KEY REFERENCES identifiers, since_ms INTEGER NOT NULL) STRICT")
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("12 the program that wrote it") { database in
+      try database.execute(sql: "ALTER TABLE origin ADD COLUMN program TEXT")
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
+  }
+
+  /// The number of this program's last migration.
+  static var current: Int { migrator.migrations.compactMap(number).max() ?? 0 }
+
+  /// The number at the beginning of a migration's name; nil if it has none.
+  static func number(_ migration: String) -> Int? { Int(migration.prefix { $0.isNumber }) }
+
+  /// The error for a database with migrations that this program does not know, with the version that wrote it; nil for any other.
+  static func future(in database: Database) throws -> StoreError? {
+    let migrator = migrator
+    let unknown = try migrator.appliedIdentifiers(database).subtracting(migrator.migrations)
+    guard let last = unknown.max(by: { (number($0) ?? 0, $0) < (number($1) ?? 0, $1) }) else { return nil }
+    // The column is from migration 12. A newer program may have another place for it.
+    let program = try? String.fetchOne(database, sql: "SELECT program FROM origin")
+    return .futureSchema(found: program.map { "\(last); taskhost \($0) wrote it" } ?? last)
   }
 
   /// Times are milliseconds since 1970. States and other enums are the numbers in `StoredValues`. Ids are sequences of `RecordID`.

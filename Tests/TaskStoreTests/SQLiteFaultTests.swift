@@ -176,7 +176,17 @@ import Testing
     let queue = try stranger()
     try queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99 fleet')") }
     #expect(refusal() == .futureSchema(found: "99 fleet"))
-    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM grdb_migrations") } == 12)
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM grdb_migrations") } == 13)
+  }
+
+  @Test("a store of a newer taskhost names the version that wrote it, so that the operator knows what to install")
+  func futureProgram() throws {
+    try SQLiteRequestStore(path: path, program: "0.1.0").close()
+    try stranger().write { database in
+      try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('100 fleet'), ('99 labels')")
+      try database.execute(sql: "UPDATE origin SET program = '0.3.0'")
+    }
+    #expect(refusal() == .futureSchema(found: "100 fleet; taskhost 0.3.0 wrote it"))
   }
 
   @Test("a database that somebody else holds is locked, and can be written when it is given back")

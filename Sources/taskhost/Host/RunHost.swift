@@ -60,7 +60,8 @@ private func serve(
     let sockets = try configuration.openEventSockets(log)
     opened = sockets
     host = try Host.launch(
-      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, in: directory, log: log
+      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, in: directory, program: Version.text,
+      log: log
     ) {
       ProcessStatus(
         version: Version.text, problems: (sockets?.problems ?? []) + (certificate?.problems ?? []) + [writer.problem].compactMap(\.self),
