@@ -65,8 +65,7 @@ let package = Package(
       dependencies: [
         "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostProcesses", "HostThreads",
         "PluginCheck", "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel",
-        argumentParser,
-        logging, nioCore, nioPosix, serviceLifecycle,
+        "TaskStore", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.
@@ -169,7 +168,7 @@ let package = Package(
     // The one grammar that selects requests and runs.
     .target(name: "TaskFilters", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(
-      name: "TaskStore", dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite],
+      name: "TaskStore", dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "StrictText", "TaskModel", grdb, grdbSQLite],
       swiftSettings: settings),
     .target(
       name: "PluginRuntime",

@@ -175,6 +175,44 @@ final class PageSums: Sendable {
   /// Deletes all checksums, so that the database is accepted as it is.
   static func forgetAll(of database: String) { unlink(path(of: database)) }
 
+  /// Computes the checksums of a complete database that no connection has open. If that fails, the next launch begins new ones.
+  static func compute(for database: String, origin: UInt64) {
+    var header = [UInt8](repeating: 0, count: 18)
+    let main = open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard main >= 0 else { return }
+    let count = header.withUnsafeMutableBytes { pread(main, $0.baseAddress, $0.count, 0) }
+    close(main)
+    // Bytes 16 and 17 of a database; 1 stands for 65,536.
+    let pageSize = Int(header[16]) << 8 | Int(header[17])
+    let sums = try? PageSums(path: database, origin: origin, pageSize: pageSize == 1 ? 65_536 : pageSize, isExpected: false)
+    guard count == 18, let sums else { return }
+    var page: UInt32 = 1
+    while sums.look(at: page) { page += 1 }
+    sums.settle()
+  }
+
+  /// The pages of a database that differ from their checksums or are missing, in ascending order. Changes nothing. No connection may have
+  /// the database open, and its log must be empty.
+  ///
+  /// - Returns: nil if there are no checksums to compare with.
+  static func differences(of database: String) -> [UInt32]? {
+    let file = open(path(of: database), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    let main = open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard main >= 0, let pageSize = pageSize(in: file) else { return nil }
+    defer { close(main) }
+    var different: [UInt32] = []
+    var page: UInt32 = 1
+    var known: UInt64 = 0
+    while page < 1 << 28, pread(file, &known, 8, off_t(headerSize + 8 * (Int(page) - 1))) == 8 {
+      let expected = UInt64(littleEndian: known)
+      if expected != 0, expected == damaged || sum(of: page, in: main, pageSize: pageSize) != expected { different.append(page) }
+      page += 1
+    }
+    return different
+  }
+
   /// Prepares for a checkpoint that changes only these pages: compares them with their checksums, then marks the checksums as unknown. The
   /// database may be written only after this returns; the marks are then durable.
   func willChange(_ pages: Set<UInt32>) {

@@ -29,7 +29,10 @@ final class PreparedStatement {
   }
 
   /// Runs a statement that returns no rows. Returns the number of changed rows.
-  @discardableResult func run(_ values: Value...) throws -> Int {
+  @discardableResult func run(_ values: Value...) throws -> Int { try run(values) }
+
+  /// The same with the values as a list.
+  @discardableResult func run(_ values: [Value]) throws -> Int {
     defer { finish() }
     try bind(values)
     let code = sqlite3_step(raw)

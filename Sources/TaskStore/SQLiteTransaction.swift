@@ -395,9 +395,17 @@ final class SQLiteTransaction: StoreTransaction {
   }
 
   func append(_ run: RunRecord) throws {
-    let report = run.report
     let identifier = try identifiers.number(of: run.identifier, in: database)
-    let schedule = try statements.schedules.added(run, identifier)
+    try insert(run, identifier, schedule: try statements.schedules.added(run, identifier))
+  }
+
+  /// Writes the row of a run.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier's number.
+  ///   - schedule: The number of the schedule that may need the run; nil if none does.
+  func insert(_ run: RunRecord, _ identifier: Int64, schedule: Int64?) throws {
+    let report = run.report
     highestAdded = max(highestAdded, run.id.sequence)
     try statements.appendRun.run(
       .integer(run.id.sequence), .integer(run.request.sequence), .integer(identifier),

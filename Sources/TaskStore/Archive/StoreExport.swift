@@ -1,0 +1,270 @@
+import GRDB
+import StrictText
+import TaskModel
+
+/// Writes a store as lines of JSON, see ``StoreArchive``.
+public enum StoreExport {
+  /// What was written.
+  public struct Result: Sendable, Hashable {
+    /// The number of requests.
+    public let requests: Int
+    /// The number of runs.
+    public let runs: Int
+    /// The number of lines.
+    public let lines: Int
+  }
+
+  /// Exports a store beside its host, as it is at one moment.
+  ///
+  /// - Parameters:
+  ///   - program: The version of this program.
+  ///   - sink: Gets the bytes in order, a few lines at a time.
+  public static func run(
+    _ place: StorePlace, program: String?, to sink: ([UInt8]) throws(StoreCareError) -> Void, _ step: StoreStep.Observer = { _ in }
+  ) throws(StoreCareError) -> Result {
+    let reader = try StoreReader(path: place.database)
+    defer { reader.close() }
+    try reader.checkCurrent()
+    return try reader.read { database in
+      guard let origin = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") else {
+        throw StoreCareError(place.database, "the store has no identity yet", remedy: "start its host once")
+      }
+      return try withoutActuallyEscaping(sink) { sink in
+        let export = ArchiveExport(database, origin: UInt64(bitPattern: origin), sink)
+        return try export.run(program: program, step)
+      }
+    }
+  }
+
+  private static let kind = PendingFile.Kind(name: "an export", beginning: Array(#"{"format":"\#(StoreArchive.format)""#.utf8))
+
+  /// Exports a store into a file with mode 0600, which it replaces once it is complete.
+  public static func run(
+    _ place: StorePlace, program: String?, toFile path: String, _ step: StoreStep.Observer = { _ in }
+  ) throws(StoreCareError) -> Result {
+    let file = try PendingFile(for: path, replacing: kind)
+    let result = try run(place, program: program, to: { (bytes) throws(StoreCareError) in try file.write(bytes) }, step)
+    try file.publish(at: path)
+    return result
+  }
+}
+
+/// One export.
+private final class ArchiveExport {
+  /// Bytes that are passed on at once.
+  private static let portion = 1 << 18
+
+  private let database: Database
+  private let origin: UInt64
+  private let identifiers = IdentifierTable()
+  private let sink: ([UInt8]) throws -> Void
+  private var buffer: [UInt8] = []
+  private var lines = 0
+
+  init(_ database: Database, origin: UInt64, _ sink: @escaping ([UInt8]) throws -> Void) {
+    self.database = database
+    self.origin = origin
+    self.sink = sink
+  }
+
+  func run(program: String?, _ step: StoreStep.Observer) throws -> StoreExport.Result {
+    let total = try Int.fetchOne(database, sql: "SELECT (SELECT count(*) FROM requests) + (SELECT count(*) FROM runs)") ?? 0
+    try head(program)
+    let requests = try self.requests { step(StoreStep("exporting", done: $0, of: total)) }
+    let runs = try self.runs { step(StoreStep("exporting", done: requests + $0, of: total)) }
+    try schedules()
+    try pluginRecords()
+    try pauses()
+    try keys()
+    try line(.end) { $0.member("lines", lines) }
+    try flush()
+    return StoreExport.Result(requests: requests, runs: runs, lines: lines)
+  }
+
+  // MARK: Lines
+
+  private func line(_ kind: StoreArchive.Kind, _ write: (inout JSONWriter) throws -> Void) throws {
+    try line { writer in
+      writer.word("kind", kind)
+      try write(&writer)
+    }
+  }
+
+  private func line(_ write: (inout JSONWriter) throws -> Void) throws {
+    buffer += try JSONWriter.object(write)
+    buffer.append(UInt8(ascii: "\n"))
+    lines += 1
+    if buffer.count >= Self.portion { try flush() }
+  }
+
+  private func flush() throws {
+    try sink(buffer)
+    buffer = []
+  }
+
+  private func rows(_ sql: String, _ read: (borrowing PreparedStatement.Columns) throws -> Void) throws {
+    try PreparedStatement(database, sql).visit([]) { row in
+      try read(row)
+      return true
+    }
+  }
+
+  private static func hex(_ number: UInt64) -> String { Hex.text((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }) }
+  private func request(_ sequence: Int64?) -> RequestID? { sequence.map { RequestID(sequence: $0, origin: origin) } }
+  private func run(_ sequence: Int64?) -> RunID? { sequence.map { RunID(sequence: $0, origin: origin) } }
+  private func name(_ number: Int64) throws -> TaskIdentifier { try identifiers.name(of: number, in: database) }
+
+  // MARK: Records
+
+  private func head(_ program: String?) throws {
+    let highest = try Int64.fetchOne(database, sql: "SELECT highest FROM origin") ?? 0
+    let lastPause = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'pauses'")
+    try line { writer in
+      writer.member("format", StoreArchive.format)
+      writer.member("version", StoreArchive.version)
+      writer.member("taskhost", program)
+      writer.member("origin", Self.hex(origin))
+      writer.id("highest", highest > 0 ? run(highest) : nil)
+      writer.member("last_pause", lastPause)
+    }
+  }
+
+  private func requests(_ done: (Int) -> Void) throws -> Int {
+    let parts = try ["payloads", "event_payloads", "checkpoints"].map {
+      try PreparedStatement(database, "SELECT bytes FROM \($0) WHERE request = ?")
+    }
+    let edges = try PreparedStatement(database, EdgeColumns.ofRequest)
+    var count = 0
+    try rows("SELECT \(RequestColumns.list) FROM requests ORDER BY id") { row in
+      let id = row.integer(0)
+      let bytes = try parts.map { try $0.rows(.integer(id)) { $0.blob(0) }.first }
+      var record = try RequestColumns.record(row, origin: origin, name: name)
+      record.request.payload = bytes[0] ?? []
+      let request = ArchivedRequest(
+        record: record, eventPayload: bytes[1], checkpoint: bytes[2],
+        edges: try edges.rows(.integer(id)) { try EdgeColumns.record($0, origin: origin) })
+      try line { request.write(to: &$0) }
+      count += 1
+      if count.isMultiple(of: 1024) { done(count) }
+    }
+    return count
+  }
+
+  private func runs(_ done: (Int) -> Void) throws -> Int {
+    var count = 0
+    try rows("SELECT \(RunColumns.list), output, log, trouble FROM runs ORDER BY id") { row in
+      var record = try RunColumns.record(row, origin: origin, name: name)
+      record.report.output = row.blob(RunColumns.count)
+      record.report.log = try StoredJSON.log(row.optionalText(RunColumns.count + 1))
+      record.report.trouble = row.optionalText(RunColumns.count + 2)
+      try line { ArchivedRun.write(record, to: &$0) }
+      count += 1
+      if count.isMultiple(of: 1024) { done(count) }
+    }
+    return count
+  }
+
+  private func schedules() throws {
+    let sql = """
+      SELECT i.name, s.kind, s.name, s.run, s.success, s.success_ms, s.failures, s.failing_since_ms
+      FROM schedules s JOIN identifiers i ON i.id = s.identifier ORDER BY i.name, s.kind, s.name
+      """
+    try rows(sql) { row in
+      let kind = try StoredScheduleKind(stored: row.integer(1))
+      try line(.schedule) { writer in
+        writer.member("identifier", row.text(0))
+        switch kind {
+        case .others: break
+        case .key: writer.member("unique_key", row.text(2))
+        case .request: writer.id("request", request(Int64(row.text(2)) ?? 0))
+        }
+        writer.id("last_run", run(row.optionalInteger(3)))
+        writer.id("last_success", run(row.optionalInteger(4)))
+        writer.time("last_success_unix_ms", row.optionalInteger(5).map(WallTime.init(stored:)))
+        if row.integer(6) > 0 { writer.member("failures", row.integer(6)) }
+        writer.time("failing_since_unix_ms", row.optionalInteger(7).map(WallTime.init(stored:)))
+      }
+    }
+  }
+
+  private func pluginRecords() throws {
+    try rows("SELECT i.name, s.key, s.value FROM state s JOIN identifiers i ON i.id = s.identifier ORDER BY i.name, s.key") { row in
+      try line(.state) { writer in
+        writer.member("identifier", row.text(0))
+        writer.member("key", row.text(1))
+        writer.blob("value", row.blob(2))
+      }
+    }
+    let standing = """
+      SELECT i.name, strikes, host_crashes, held_until_ms, quarantined_ms, last_trouble FROM standing s
+      JOIN identifiers i ON i.id = s.identifier ORDER BY i.name
+      """
+    try rows(standing) { row in
+      try line(.health) { writer in
+        writer.member("identifier", row.text(0))
+        writer.member("failures", StoredNumber.count(row.integer(1)))
+        writer.member("host_crashes", StoredNumber.count(row.integer(2)))
+        writer.time("held_until_unix_ms", row.optionalInteger(3).map(WallTime.init(stored:)))
+        writer.time("quarantined_unix_ms", row.optionalInteger(4).map(WallTime.init(stored:)))
+        writer.member("last_trouble", row.optionalText(5))
+      }
+    }
+    try rows("SELECT i.name, o.since_ms FROM objectives o JOIN identifiers i ON i.id = o.identifier ORDER BY i.name") { row in
+      try line(.objective) { writer in
+        writer.member("identifier", row.text(0))
+        writer.time("since_unix_ms", WallTime(stored: row.integer(1)))
+      }
+    }
+  }
+
+  private func pauses() throws {
+    try rows("SELECT id, filter, by, user, reason, since_ms, until_ms FROM pauses ORDER BY id") { row in
+      try line(.pause) { writer in
+        writer.member("number", row.integer(0))
+        writer.member("filter", row.text(1))
+        writer.member("by", row.text(2))
+        writer.member("user", row.optionalInteger(3))
+        writer.member("why", row.optionalText(4))
+        writer.time("since_unix_ms", WallTime(stored: row.integer(5)))
+        writer.time("until_unix_ms", row.optionalInteger(6).map(WallTime.init(stored:)))
+      }
+    }
+    try rows("SELECT boot, offset_ms FROM clock") { row in
+      try line(.clock) { writer in
+        writer.member("boot", row.text(0))
+        writer.member("offset_ms", row.integer(1))
+      }
+    }
+  }
+
+  private func keys() throws {
+    let submissions = """
+      SELECT s.submitter, i.name, s.key, s.fingerprint, s.request, s.disposition, s.submitted_ms FROM submissions s
+      LEFT JOIN identifiers i ON i.id = s.submitter ORDER BY i.name, s.submitter, s.key
+      """
+    try rows(submissions) { row in
+      let disposition = try Disposition(stored: row.integer(5))
+      try line(.submission) { writer in
+        writer.member("plugin", row.optionalText(1))
+        // From before a plugin's keys were its own: such a key counts for everyone.
+        writer.flag("for_all", row.integer(0) == -1)
+        writer.member("idempotency_key", row.text(2))
+        writer.member("fingerprint", Self.hex(UInt64(bitPattern: row.integer(3))))
+        writer.id("request", request(row.integer(4)))
+        writer.word("disposition", disposition)
+        writer.time("submitted_unix_ms", WallTime(stored: row.integer(6)))
+      }
+    }
+    let windows = """
+      SELECT i.name, w.key, w.request, w.until_ms FROM unique_windows w JOIN identifiers i ON i.id = w.identifier ORDER BY i.name, w.key
+      """
+    try rows(windows) { row in
+      try line(.uniqueWindow) { writer in
+        writer.member("identifier", row.text(0))
+        writer.member("unique_key", row.text(1))
+        writer.id("request", request(row.integer(2)))
+        writer.time("until_unix_ms", WallTime(stored: row.integer(3)))
+      }
+    }
+  }
+}
