@@ -23,8 +23,8 @@ struct TaskHostCommand: AsyncParsableCommand {
       RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, TransfersCommand.self,
       TokenCommand.self, TokensCommand.self, AuditCommand.self, SimulateCommand.self,
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, TopCommand.self, PauseCommand.self,
-      ResumeCommand.self, HoldCommand.self, TakeoverCommand.self, ConfigCommand.self, DoctorCommand.self, ShutdownCommand.self,
-      LaterCommand.self,
+      ResumeCommand.self, HoldCommand.self, TakeoverCommand.self, ConfigCommand.self, DoctorCommand.self, StoreCommand.self,
+      ShutdownCommand.self, LaterCommand.self,
     ])
 
   /// Runs the command in `arguments` and reports errors.

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Glibc
+import StrictText
+import TaskHost
+import TaskModel
+import TaskStore
+
+struct StoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store",
+    abstract: "Check, back up, restore, move and compact the host's store. Needs no host.",
+    discussion: """
+      The store is the database in the state directory. check, backup and export only
+      read, and work beside a running host. restore, import and vacuum replace the
+      database, and are refused while a host runs: stop it first. Whatever goes wrong,
+      the store stays as it was.
+
+      EXAMPLES
+        taskhost store check
+        taskhost store backup backup.sqlite
+      """,
+    subcommands: [
+      StoreCheckCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreExportCommand.self, StoreImportCommand.self,
+      StoreVacuumCommand.self,
+    ])
+}
+
+/// The options that say where the store is.
+struct StoreOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The configuration that names the state directory. (default: ./taskhost.toml)", valueName: "file"))
+  var config: String?
+  @Option(help: ArgumentHelp("The state directory, instead of the configuration's.", valueName: "dir"))
+  var state: String?
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  private func configuration() throws -> HostConfiguration {
+    func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
+    let installed = "/etc/taskhost/taskhost.toml"
+    var file = config ?? (exists("taskhost.toml") ? "taskhost.toml" : nil)
+    // As a client finds the machine's host.
+    if file == nil, state == nil, !exists("state"), exists(installed) { file = installed }
+    var configuration: HostConfiguration
+    do { configuration = try file.map { try HostConfiguration.load(file: $0) } ?? HostConfiguration.defaults() } catch {
+      throw CommandFailure(.failed, nil, "\(error)")
+    }
+    guard let state, state != configuration.stateDirectory else { return configuration }
+    configuration.stateDirectory = state
+    // The mark of another store.
+    configuration.storeMark = nil
+    return configuration
+  }
+
+  /// Runs `body` beside a host that may run.
+  func read<Value>(_ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value) throws -> Value {
+    try Self.reporting(StateDirectory.store(of: try configuration()), body)
+  }
+
+  /// Runs `body` while no host can use the store.
+  ///
+  /// - Parameter needsStore: Whether there must be a store already.
+  func replace<Value>(
+    needsStore: Bool = false, _ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value
+  ) throws -> Value {
+    let configuration = try configuration()
+    if needsStore {
+      try Self.reporting(StateDirectory.store(of: configuration)) { (place, _) throws(StoreCareError) in try place.checkExists() }
+    }
+    let directory: StateDirectory
+    do { directory = try StateDirectory(forChangesTo: configuration) } catch { throw CommandFailure(.refused, nil, error.message) }
+    return try withExtendedLifetime(directory) { try Self.reporting(StateDirectory.store(of: configuration), body) }
+  }
+
+  private static func reporting<Value>(
+    _ place: StorePlace, _ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value
+  ) throws -> Value {
+    // Beyond the limit of a file's size, a write then fails with a reason.
+    signal(SIGXFSZ, SIG_IGN)
+    var drawn = ""
+    defer { if !drawn.isEmpty { Terminal.progress("") } }
+    do {
+      return try body(place) { step in
+        let line = step.percent.map { "\(step.what) [\(ProgressBar.bar($0, ProgressBar.widestBar))] \($0) %" } ?? "\(step.what) ..."
+        if line != drawn { Terminal.progress(line) }
+        drawn = line
+      }
+    } catch {
+      let path = error.path.map(\.escapingControlCharacters)
+      throw CommandFailure(.failed, path, error.observed.escapingControlCharacters, remedy: error.remedy)
+    }
+  }
+}
+
+/// Words about a store.
+enum StoreText {
+  /// Says where the replaced store is.
+  static func tell(replaced path: String) {
+    Terminal.note("the replaced store is \(path.escapingControlCharacters): delete it once you need it no more")
+  }
+
+  static func records(_ requests: Int, _ runs: Int) -> String {
+    "\(requests) \(requests == 1 ? "request" : "requests") and \(runs) \(runs == 1 ? "run" : "runs")"
+  }
+
+  /// Writes what an examination found, on standard error.
+  static func tell(_ findings: [StoreInspection.Finding]) {
+    for finding in findings {
+      Terminal.note("! \(finding.kind.rawValue): \(finding.observed.escapingControlCharacters)\n  \(finding.remedy)")
+    }
+  }
+}
+
+extension JSONWriter {
+  /// What an examination found, as the member `name`.
+  mutating func findings(_ name: String, _ findings: [StoreInspection.Finding]) {
+    array(name, findings) { writer, finding in
+      writer.member("kind", finding.kind.rawValue)
+      writer.member("observed", finding.observed)
+      writer.member("remedy", finding.remedy)
+    }
+  }
+}

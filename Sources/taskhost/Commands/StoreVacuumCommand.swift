@@ -1,0 +1,35 @@
+import ArgumentParser
+import StrictText
+import TaskModel
+import TaskStore
+
+struct StoreVacuumCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "vacuum",
+    abstract: "Write the store anew without unused space. Refused while a host runs.",
+    discussion: """
+      Also builds counts, tags and lanes again from the requests where store check finds
+      them wrong. Needs as much free space as the new database takes. The old one stays
+      until the new one is complete and checked.
+
+      EXAMPLES
+        taskhost store vacuum --state copied
+      """)
+
+  @OptionGroup var store: StoreOptions
+
+  func run() throws {
+    let done = try store.replace(needsStore: true) { (place, step) throws(StoreCareError) in try StoreVacuum.run(place, step) }
+    guard store.json else {
+      for finding in done.mended { Terminal.note("built again: \(finding.observed.escapingControlCharacters)") }
+      StoreText.tell(done.left)
+      return Terminal.print("\(ByteCountFormat.words(done.before)) before, \(ByteCountFormat.words(done.after)) now")
+    }
+    Terminal.printObject { writer in
+      writer.member("bytes_before", done.before)
+      writer.member("bytes_after", done.after)
+      writer.findings("mended", done.mended)
+      writer.findings("problems", done.left)
+    }
+  }
+}
