@@ -55,7 +55,12 @@ final class World {
   /// Budgets and waits are no matter here.
   private static let moment = MonotonicTime(nanoseconds: 0)
 
-  deinit { store.close() }
+  /// Whatever happened in the world, its store is whole at the end.
+  deinit {
+    store.close()
+    let found = try? StoreInspection.of(StorePlace(database: directory.file("requests.sqlite"), marks: [])).findings
+    for finding in found ?? [] { Issue.record("the store: \(finding.observed)") }
+  }
 
   // MARK: Turns
 
