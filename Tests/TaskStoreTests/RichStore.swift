@@ -52,6 +52,8 @@ struct RichStore {
       var health = PluginHealth()
       (health.failures, health.heldUntil, health.lastTrouble) = (3, .ms(9000), "crashed\u{7}\n\"")
       try transaction.setHealth(health, of: .sample("a"))
+      health.quarantinedSince = .ms(8)
+      try transaction.setHealth(health, of: .sample("b"))
       try transaction.removePause(
         try transaction.addPause(PauseOrder(filter: "", by: "nobody"), since: .ms(1)).id)
       _ = try transaction.addPause(
