@@ -102,6 +102,9 @@ import Testing
     try rich.open("other").close()
     try bytes(rich.place("other").database).write(to: URL(filePath: rich.place.database))
     #expect(try inspect(rich.place).findings.map(\.observed) == ["this is another store than the one that its mark records"])
+    truncate(rich.place.database, 0)
+    let error = #expect(throws: StoreCareError.self) { try inspect(rich.place) }
+    #expect(error?.description.contains("gone or empty, and its mark records") == true)
   }
 
   @Test(

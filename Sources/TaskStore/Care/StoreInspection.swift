@@ -49,13 +49,17 @@ public struct StoreInspection: Sendable, Hashable {
 extension StoreInspection {
   /// Examines the store of a host that may run. Only reads.
   public static func of(_ place: StorePlace, _ step: StoreStep.Observer = { _ in }) throws(StoreCareError) -> StoreInspection {
-    try place.checkExists()
     var (marks, notes, findings): ([StoreMark.Content], [String], [Finding]) = ([], [], [])
     // The marks are read first: a commit is in the store before it is in them.
     for mark in place.marks {
       do throws(StoreError) { if let content = try StoreMark.read(mark) { marks.append(content) } } catch {
         notes.append("\(error.observed): whether records are missing is unknown")
       }
+    }
+    do throws(StoreCareError) { try place.checkExists() } catch {
+      guard marks.contains(where: { $0.sequence > 0 }) else { throw error }
+      let remedy = "stop the host and restore a backup: taskhost store restore FILE"
+      throw StoreCareError(place.database, "the store is gone or empty, and its mark records that it had records", remedy: remedy)
     }
     if let pages = comparePages(of: place, marks, &notes, step), let first = pages.first {
       let what = pages.count == 1 ? "page \(first) is" : "\(pages.count) pages are"
