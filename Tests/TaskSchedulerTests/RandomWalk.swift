@@ -52,7 +52,7 @@ struct RandomWalk {
     liveBefore = Set(world.core.live.keys).union(world.core.claims.keys)
     world.store.fail(with: number(0..<25) == 0 ? .full("random") : nil)
     do {
-      switch number(0..<100) {
+      switch number(0..<102) {
       case 0..<35: try submit()
       case 35..<70: try end()
       case 70..<90:
@@ -65,6 +65,7 @@ struct RandomWalk {
       case 96: try retry()
       case 97: try suspend()
       case 98: try simulate()
+      case 99, 100: try adopt()
       default: try crash()
       }
     } catch is RequestRefusal {
@@ -102,6 +103,13 @@ struct RandomWalk {
   private var place: String { "seed \(seed), step \(steps)" }
 
   // MARK: Events
+
+  /// Other limits, which hold back nothing: the state of every handler and the use of all limits are made anew.
+  private mutating func adopt() throws {
+    var policy = Self.policy
+    policy.resources = ["unused": number(1..<1000)]
+    try world.adopt(policy, handlers: Self.handlers, isRehearsal: number(0..<3) == 0)
+  }
 
   private mutating func submit() throws {
     let limit = 1 + number(0..<4)

@@ -25,7 +25,7 @@ final class World {
   /// What observers were told.
   private(set) var events: [HostEvent] = []
   private let directory: TemporaryDirectory
-  private let policy: SchedulingPolicy
+  private var policy: SchedulingPolicy
   private var launcher = LauncherModel()
   /// What the launcher answered when it was asked for runs: it arrives in the next turn.
   private var answers: [EngineInput] = []
@@ -159,6 +159,27 @@ final class World {
     let lost = try open(handlers, schedules: schedules, crashed: crashed, begun: begun)
     try turn()
     return lost
+  }
+
+  /// Puts a plan in force once what is handed out ahead is back, and has a turn then.
+  @discardableResult func adopt(
+    _ policy: SchedulingPolicy, handlers: [HandlerContract] = [.sample()], schedules: [ScheduleName: ScheduledRequest] = [:],
+    isRehearsal: Bool = false
+  ) throws -> AdoptedPlan {
+    engine.prepareAdoption()
+    defer { engine.abandonAdoption() }
+    while !engine.isReadyToAdopt { try turn() }
+    let plan = SchedulingPlan(policy: policy, contracts: handlers, schedules: schedules)
+    let result: Result<AdoptedPlan, RequestRefusal>
+    do { (result, lastTurn) = try engine.adopt(plan, isRehearsal: isRehearsal, now: now, at: Self.moment) } catch {
+      ask(error.withdrawals)
+      throw error.error
+    }
+    collect(lastTurn)
+    let adopted = try result.get()
+    if !isRehearsal { self.policy = policy }
+    try turn()
+    return adopted
   }
 
   // MARK: What tests do

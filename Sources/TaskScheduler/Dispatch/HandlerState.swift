@@ -79,6 +79,22 @@ final class HandlerState {
   /// When its latest run since the host started began; nil if none has.
   private(set) var lastBegan: WallTime?
 
+  /// Continues another handler of the identifier, after all of its runs that were handed out ahead have come back. Its lanes are to be found
+  /// anew.
+  ///
+  /// - Parameters:
+  ///   - before: Nil if the identifier had none.
+  ///   - running: Its live runs.
+  convenience init(contract: HandlerContract, agenda: Agenda, fairBy: FairBy?, after before: HandlerState?, running: Int) {
+    self.init(contract: contract, agenda: agenda, fairBy: fairBy)
+    self.running = running
+    guard let before else { return }
+    (suspension, suspendedSince, shortage) = (before.suspension, before.suspendedSince, before.shortage)
+    (typicalRun, movedAt, isStuck, allowance, lastBegan) =
+      (before.typicalRun, before.movedAt, before.isStuck, before.allowance, before.lastBegan)
+    if fairBy == before.fairBy { shares = before.shares }
+  }
+
   // MARK: Its runs
 
   func runBegan(at time: WallTime) {

@@ -32,6 +32,31 @@ struct LimitTracker {
     }
   }
 
+  /// The use of other limits than before, by the same runs.
+  ///
+  /// - Parameters:
+  ///   - live: All live runs.
+  ///   - history: See ``restore(_:now:key:)``.
+  init(
+    _ policy: SchedulingPolicy, after before: LimitTracker, live: some Collection<LiveRunEntry>, history: [RunRecord], now: WallTime,
+    key: (RunRecord) -> String?
+  ) {
+    self.init(policy)
+    for entry in live { take(entry) }
+    // Those whose begin is still to be reported are counted then.
+    let begun = live.filter { before.unbegun[$0.run] == nil }
+    let keys = Dictionary(begun.map { ($0.run, $0.gates.concurrencyKey) }) { first, _ in first }
+    restore(history + begun.map(\.record), now: now) { run in keys[run.id] ?? key(run) }
+    for entry in before.unbegun.values.sorted(by: { $0.run < $1.run }) { handedOut(entry, now: now) }
+    if wakeRate == before.wakeRate { wakes = before.wakes }
+  }
+
+  /// Whether two policies have the same limits.
+  static func areEqual(_ policy: SchedulingPolicy, _ other: SchedulingPolicy) -> Bool {
+    policy.limits == other.limits && policy.otherLimits == other.otherLimits && policy.profile == other.profile
+      && policy.resources == other.resources && policy.rate == other.rate && policy.eventQuota == other.eventQuota
+  }
+
   private func meter(of identifier: TaskIdentifier) -> RunQuotaMeter? {
     quotas[identifier] ?? limits(of: identifier).quota.map { RunQuotaMeter($0) }
   }

@@ -99,7 +99,12 @@ extension SchedulerCore {
 
   private func keep(_ health: PluginHealth?, of identifier: TaskIdentifier) {
     pluginHealth[identifier] = health
-    handlers[identifier]?.heldUntil = health.flatMap { $0.isQuarantined ? .distantFuture : $0.heldUntil }
+    handlers[identifier]?.heldUntil = heldUntil(identifier)
+  }
+
+  /// The time before which a plugin's health keeps it from getting runs; nil if it does not.
+  func heldUntil(_ identifier: TaskIdentifier) -> WallTime? {
+    pluginHealth[identifier].flatMap { $0.isQuarantined ? .distantFuture : $0.heldUntil }
   }
 
   /// The state of a handler, without a hold that has passed.

@@ -110,6 +110,11 @@ struct NoticeBook {
     identifiers.insert(subject.identifier)
   }
 
+  /// Takes over the counts of failed runs that another book has.
+  mutating func takeOver(failuresOf other: NoticeBook) {
+    for (subject, count) in other.failures { restore(failures: count, of: subject) }
+  }
+
   // MARK: In the store
 
   /// The troubles as a value of a state.

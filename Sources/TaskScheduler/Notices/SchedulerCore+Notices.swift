@@ -7,10 +7,10 @@ import TaskModel
 extension SchedulerCore {
   private static let stateKey = "troubles"
 
-  /// Reads what was told before.
-  func loadNotices(_ store: any RequestStore, now: WallTime) throws(StoreError) {
-    guard !policy.notices.rules.isEmpty else { return }
-    var book = NoticeBook(policy.notices.rules)
+  /// Reads what was told before, by the rules of a policy; nil if it has none.
+  func noticeBook(_ policy: NoticePolicy, _ store: any RequestStore) throws(StoreError) -> NoticeBook? {
+    guard !policy.rules.isEmpty else { return nil }
+    var book = NoticeBook(policy.rules)
     if let stored = try store.stateValue(Self.stateKey, of: .notifications) { book.restore(stored) }
     if !book.thresholds.isEmpty {
       for schedule in try store.schedules(limit: 10_000) where schedule.failures > 0 {
@@ -27,7 +27,7 @@ extension SchedulerCore {
         book.slots[place].open = record.isUntouched ? record.id : nil
       }
     }
-    notices = book
+    return book
   }
 
   /// Notes that a request failed for good, or an occurrence of it.

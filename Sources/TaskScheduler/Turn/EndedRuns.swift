@@ -24,7 +24,9 @@ struct EndedRuns {
 extension SchedulerCore {
   /// Notes an expired run that has returned, if it ended in this turn.
   func noteExpired(_ run: RunID) {
-    guard let entry = turn.ended.last(where: { $0.run == run }), let grace = handlers[entry.identifier]?.contract.grace else { return }
+    guard let entry = turn.ended.last(where: { $0.run == run }), let grace = handler(ofRunsOf: entry.identifier)?.contract.grace else {
+      return
+    }
     endedRuns.note(run, of: entry.request, until: turnBegan + grace, now: turnBegan)
   }
 

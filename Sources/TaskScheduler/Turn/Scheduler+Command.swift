@@ -13,6 +13,16 @@ extension Scheduler {
     /// The runs that hold execution assertions now.
     case spare(Set<RunID>)
     case force
+    /// Put a plan in force, or only see whether that can be done.
+    case adopt(Adoption)
+  }
+
+  /// A plan on its way into force.
+  struct Adoption {
+    let plan: SchedulingPlan
+    let isRehearsal: Bool
+    /// Called once it is durable, or refused, or its rehearsal is undone.
+    let completion: (Result<AdoptedPlan, RequestRefusal>) -> Void
   }
 
   /// Calls `body` on the scheduler's thread, between turns.

@@ -10,7 +10,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   let store: any RequestStore
   let clock: any HostClock
   let engine: SchedulingEngine
-  let policy: SchedulingPolicy
   private let unrecorded: @Sendable (RunID) -> Void
 
   private let liveRuns = Atomic(0)
@@ -46,7 +45,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   public init(
     policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock, unrecorded: @escaping @Sendable (RunID) -> Void = { _ in }
   ) throws(StoreError) {
-    self.policy = policy
     self.store = store
     self.clock = clock
     self.unrecorded = unrecorded
@@ -161,11 +159,12 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     case .inspect(let body): afterwards.locked { body(engine.core, clock.wallTime) }
     case .expire(_, let completion): completion(.success([]))
     case .drain(_, let completion): completion()
+    case .adopt(let adoption): adoption.completion(.failure(Self.hasStopped))
     case .input, .force, .conditions, .spare: break
     }
   }
 
-  private static let hasStopped = RequestRefusal(.unavailable, "the host has stopped: submit again when it is back")
+  static let hasStopped = RequestRefusal(.unavailable, "the host has stopped: submit again when it is back")
 
   // MARK: Called on the scheduler's thread
 

@@ -61,7 +61,7 @@ extension SchedulerCore {
     let outcome = ending.stopped(by: record.stopRequested).outcome
     let policy = record.request.retry ?? policy.retry(of: record.request.identifier)
     // A person started a continued task and sees that it took too long: do not start it again on its own.
-    let isFinal = outcome == .expired && handlers[record.request.identifier]?.contract.kind == .continued
+    let isFinal = outcome == .expired && handler(ofRunsOf: record.request.identifier)?.contract.kind == .continued
     let guards = RequestGuards(
       attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses.adding(saturating: 1) < Limits.lossesInARow,
       repeating: record.isRepeating)

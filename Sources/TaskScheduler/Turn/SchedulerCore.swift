@@ -6,9 +6,12 @@ import TaskModel
 ///
 /// Its memory only speeds up decisions and can be discarded; the store is authoritative.
 final class SchedulerCore {
-  let policy: SchedulingPolicy
+  /// The operator's rules. Of what a reload replaces (``InForce``), only ``adopt(_:_:now:)`` puts something else in place.
+  var policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
-  let agenda = Agenda()
+  /// Handlers that a reload has removed, because runs of them may be live. They get no runs.
+  var leaving: [TaskIdentifier: HandlerState] = [:]
+  var agenda = Agenda()
   /// The runs that have begun.
   var live: [RunID: LiveRunEntry] = [:]
   /// The live runs whose requests are still recorded as claimed.
@@ -28,7 +31,7 @@ final class SchedulerCore {
   /// The newest run that was handed out when each plugin last failed.
   var newestAtFailure: [TaskIdentifier: RunID] = [:]
   /// The host's slots in use.
-  private(set) var occupiedSlots = 0
+  var occupiedSlots = 0
   /// Whether the host drains and begins no more runs.
   var isDraining = false
   /// Whether an operator ended the drain. The plugins are not to blame for the runs that this stops by force, without their grace.
@@ -72,7 +75,7 @@ final class SchedulerCore {
   /// Occurrences before this moment were missed: the host was down, or the machine slept.
   var awakeSince: WallTime
   let occurrences: Occurrences
-  let windows: WindowBook
+  var windows: WindowBook
   var limits: LimitTracker
   /// The number of live requests per identifier, for those already counted.
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
@@ -97,7 +100,7 @@ final class SchedulerCore {
   /// The identifiers whose submissions were paced, which was reported.
   var paced: Set<TaskIdentifier> = []
   /// Whether an identifier is shared fairly.
-  private(set) var hasFairness = false
+  var hasFairness = false
   /// How often the store was asked about a lane: most of a turn's work if there are many lanes.
   private(set) var laneQuestions = 0
   /// The counts of events since the host began.
@@ -182,8 +185,11 @@ final class SchedulerCore {
   /// The handlers with runs that are handed out ahead.
   var claiming: [HandlerState] { claimants.keys.compactMap { handlers[$0] } }
 
+  /// The handler whose runs are live, even if it gets no more.
+  func handler(ofRunsOf identifier: TaskIdentifier) -> HandlerState? { handlers[identifier] ?? leaving[identifier] }
+
   private func recount(_ identifier: TaskIdentifier, _ change: (HandlerState) -> Void) {
-    guard let handler = handlers[identifier] else { return }
+    guard let handler = handler(ofRunsOf: identifier) else { return }
     occupiedSlots -= handler.occupiedSlots
     change(handler)
     occupiedSlots += handler.occupiedSlots
@@ -316,6 +322,14 @@ final class SchedulerCore {
     }
   }
 
+  /// Makes the lanes of all pending requests.
+  func findLanes(_ transaction: any StoreTransaction) throws {
+    for lane in try transaction.lanesWithPending() {
+      _ = handlers[lane.identifier]?.lane(lane.gates)
+      if lane.gates.wakes { hasWaking = true }
+    }
+  }
+
   /// Ends the runs that are still recorded as running: they were lost with the previous host process, or crashed it. Restores the plugins'
   /// health.
   ///
@@ -331,10 +345,7 @@ final class SchedulerCore {
     load(known, now: now)
     pauses = try PauseBook(try transaction.pauses())
     try loadObjectives(transaction, now: now)
-    for lane in try transaction.lanesWithPending() {
-      _ = handlers[lane.identifier]?.lane(lane.gates)
-      if lane.gates.wakes { hasWaking = true }
-    }
+    try findLanes(transaction)
     let running = try transaction.running()
     var lost = 0
     for record in running {

@@ -7,7 +7,7 @@ import TaskModel
 /// follow once it is durable. The thread sleeps until the next request is due or a command arrives.
 final class SchedulerThread {
   let scheduler: Scheduler
-  let launcher: any Launcher
+  private(set) var launcher: any Launcher
   private let observe: @Sendable (Scheduler.Notice) -> Void
   let engine: SchedulingEngine
   let core: SchedulerCore
@@ -33,6 +33,8 @@ final class SchedulerThread {
   var endedSincePruning = 0
   var prunedAt: MonotonicTime
   var isPruning = true
+  /// The plan that is to be put in force.
+  private var adoption: Scheduler.Adoption?
   private var awaitedConditions: Conditions = []
   private var awaitedWake: WallTime?
   /// When to give back memory that large turns left unused; nil if none did.
@@ -55,6 +57,7 @@ final class SchedulerThread {
   func serve() {
     while let batch = scheduler.nextBatch(by: nextWake(), awaitsBegins: core.awaits(nil) || core.limits.awaitsBegins) {
       settle(inputs(of: batch))
+      adoptIfReady()
       tellAwaited()
       tellWake()
       scheduler.noteLive(core.live.count)
@@ -63,6 +66,7 @@ final class SchedulerThread {
       trimIfDue()
     }
     for completion in drained { completion() }
+    adoption?.completion(.failure(Scheduler.hasStopped))
   }
 
   private func nextWake() -> MonotonicTime {
@@ -106,6 +110,7 @@ final class SchedulerThread {
         drainDeadline = nil
         core.isForced = true
         for run in core.live.keys { launcher.force(run, reason: .draining) }
+      case .adopt(let adoption): prepare(adoption)
       }
     }
     return inputs
@@ -192,6 +197,45 @@ final class SchedulerThread {
     for order in orders where core.policy.announced.contains(order.contract.identifier) {
       observe(.began(RunReference(run: order.run, request: order.request, identifier: order.contract.identifier)))
     }
+  }
+
+  // MARK: Plans
+
+  private func prepare(_ next: Scheduler.Adoption) {
+    guard adoption == nil else {
+      return next.completion(.failure(RequestRefusal(.conflict, "another plan is on its way into force")))
+    }
+    adoption = next
+    engine.prepareAdoption()
+  }
+
+  /// Puts the plan in force once everything that was handed out ahead is back.
+  private func adoptIfReady() {
+    guard let adoption else { return }
+    guard !core.isDraining else { return refuse(adoption, RequestRefusal(.unavailable, "the host is draining")) }
+    if let trouble = core.storeTrouble { return refuse(adoption, RequestRefusal(trouble)) }
+    guard engine.isReadyToAdopt else { return }
+    let (result, turn): (Result<AdoptedPlan, RequestRefusal>, EngineTurn)
+    do {
+      (result, turn) = try engine.adopt(
+        adoption.plan, isRehearsal: adoption.isRehearsal, now: clock.wallTime, at: clock.monotonicTime)
+    } catch {
+      failed(error)
+      return refuse(adoption, RequestRefusal(error.error))
+    }
+    self.adoption = nil
+    if case .success = result, !adoption.isRehearsal {
+      launcher = adoption.plan.adopted() ?? launcher
+    }
+    noteSize(of: turn)
+    carryOut(turn)
+    adoption.completion(result)
+  }
+
+  private func refuse(_ adoption: Scheduler.Adoption, _ refusal: RequestRefusal) {
+    self.adoption = nil
+    engine.abandonAdoption()
+    adoption.completion(.failure(refusal))
   }
 
   // MARK: Conditions

@@ -11,6 +11,8 @@ final class SchedulingEngine {
   /// Inputs that a failed commit did not record and that nobody sends again: they come first in the next turn.
   private(set) var unrecorded: [EngineInput] = []
   private var parked: [ParkedWrite] = []
+  /// Whether a plan waits for all requests that are handed out ahead: until then, nothing more is.
+  private(set) var awaitsAdoption = false
 
   /// The maximum number of ended runs to read when restoring rates and quotas.
   private static let historyForLimits = 20_000
@@ -40,7 +42,7 @@ final class SchedulingEngine {
   ) throws(StoreError) -> Opening {
     core.register(contracts)
     core.awakeSince = now
-    try core.loadNotices(store, now: now)
+    core.notices = try core.noticeBook(core.policy.notices, store)
     core.beginTurn(at: moment)
     core.turn.changedWatches = true
     var refused: [(TaskRequest, RequestRefusal)] = []
@@ -54,15 +56,7 @@ final class SchedulingEngine {
       try core.findAwaitedRetries(transaction, now: now)
       try core.reconcile(schedules, transaction, now: now)
       Failpoint.scheduleReconciled.hit()
-      for change in changes {
-        switch change.change {
-        case .submit(let request):
-          do { _ = try attempt(transaction) { try core.submit(request, by: .plugin(change.plugin), transaction, now: now) } } catch let
-            refusal as RequestRefusal
-          { refused.append((request, refusal)) }
-        case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
-        }
-      }
+      refused = try carryOut(changes, transaction, now: now)
       core.raise(HostEvents.launched)
       if hasBooted == true { core.raise(HostEvents.booted) }
       var waiting: [ParkedWrite] = []
@@ -82,12 +76,108 @@ final class SchedulingEngine {
     return Opening(lost: lost, refused: refused, turn: turn)
   }
 
+  /// Carries out what plugins asked for while they launched.
+  ///
+  /// - Returns: The refused submissions.
+  private func carryOut(
+    _ changes: [PluginLaunchChange], _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> [(TaskRequest, RequestRefusal)] {
+    var refused: [(TaskRequest, RequestRefusal)] = []
+    for change in changes {
+      switch change.change {
+      case .submit(let request):
+        do { _ = try attempt(transaction) { try core.submit(request, by: .plugin(change.plugin), transaction, now: now) } } catch let
+          refusal as RequestRefusal
+        { refused.append((request, refusal)) }
+      case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
+      }
+    }
+    return refused
+  }
+
+  // MARK: Plans
+
+  /// Takes back what is handed out ahead, in the next turns, and hands out nothing more until ``adopt(_:isRehearsal:now:at:)``.
+  func prepareAdoption() { awaitsAdoption = true }
+
+  /// Whether ``adopt(_:isRehearsal:now:at:)`` may be called.
+  var isReadyToAdopt: Bool { awaitsAdoption && core.claims.isEmpty }
+
+  /// The plan is not put in force.
+  func abandonAdoption() {
+    awaitsAdoption = false
+    if parked.isEmpty { core.changesAreMade() }
+  }
+
+  /// Puts a plan in force, in a turn of its own: if that is refused or fails, everything is as before. Starts nothing.
+  ///
+  /// - Parameter isRehearsal: Whether it is undone once it has worked.
+  func adopt(
+    _ plan: SchedulingPlan, isRehearsal: Bool, now: WallTime, at moment: MonotonicTime
+  ) throws(FailedTurn) -> (result: Result<AdoptedPlan, RequestRefusal>, turn: EngineTurn) {
+    defer { abandonAdoption() }
+    core.beginTurn(at: moment)
+    let before = core.inForce
+    var result = Result<AdoptedPlan, RequestRefusal>.success(AdoptedPlan())
+    do {
+      let next = try prepared(plan, now: now)
+      try store.commit { transaction in
+        try core.recordBegins(transaction)
+        do {
+          let refused = try attempt(transaction) {
+            try core.adopt(next, transaction, now: now)
+            let refused = try carryOut(plan.changes, transaction, now: now)
+            if isRehearsal { throw Rehearsed() }
+            return refused
+          }
+          result = .success(AdoptedPlan(refused: refused))
+        } catch is Rehearsed {
+          core.inForce = before
+        } catch {
+          guard let refusal = Self.refusal(for: error) else { throw error }
+          core.inForce = before
+          result = .failure(refusal)
+        }
+        var waiting: [ParkedWrite] = []
+        try deliverRaised(&waiting, transaction, now: now)
+        try core.tellNotices(transaction, now: now)
+        try core.findWatches(transaction)
+      }
+    } catch {
+      let failure = undo([], error, now: now)
+      core.inForce = before
+      core.forgetAll()
+      throw failure
+    }
+    return (result, core.committed(now: now))
+  }
+
+  /// The plan with what the store knows of runs and notifications under its rules.
+  private func prepared(_ plan: SchedulingPlan, now: WallTime) throws(StoreError) -> PreparedPlan {
+    var next = PreparedPlan(plan: plan, limits: core.limits, notices: core.notices)
+    if !LimitTracker.areEqual(plan.policy, core.policy) {
+      var query = RunQuery()
+      query.limit = Self.historyForLimits
+      let history = LimitTracker(plan.policy).needsHistory ? try store.runs(query) : []
+      next.limits = LimitTracker(plan.policy, after: core.limits, live: core.live.values, history: history, now: now) { [store] run in
+        (try? store.request(run.request))?.request.gates.concurrencyKey
+      }
+    }
+    if plan.policy.notices != core.policy.notices {
+      next.notices = try core.noticeBook(plan.policy.notices, store)
+      if let before = core.notices { next.notices?.takeOver(failuresOf: before) }
+    }
+    return next
+  }
+
   // MARK: Turns
 
   /// Whether a turn has work without any input.
   func hasWork(now: WallTime) -> Bool {
-    (core.storeTrouble == nil && !unrecorded.isEmpty) || core.mayDispatch(now: now) || core.hasDuty(now: now)
+    (core.storeTrouble == nil && (!unrecorded.isEmpty || mustAskBack)) || core.mayDispatch(now: now) || core.hasDuty(now: now)
   }
+
+  private var mustAskBack: Bool { awaitsAdoption && core.claims.values.contains { !$0.isAskedBack } }
 
   /// Runs one turn: records all inputs and starts the runs that can start, in one commit.
   ///
@@ -106,6 +196,7 @@ final class SchedulingEngine {
         try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
         try core.endPauses(transaction, now: now)
         try core.tellNotices(transaction, now: now)
+        if awaitsAdoption { try core.takeBack(of: nil, forChange: true, transaction, now: now) }
         try core.dispatch(transaction, now: now)
         try core.takeBackWhereDue(transaction, now: now)
         if !core.turn.incidents.isEmpty { try core.tellNotices(transaction, now: now) }
@@ -145,12 +236,19 @@ final class SchedulingEngine {
       core.turn.answers.append(try write.isRehearsal ? rehearse(write, transaction, now: now) : make(write, transaction, now: now))
     } catch let ahead as ClaimedAhead {
       try park(write, for: ahead.identifier, isOwed: parked.isOwed, &waiting, transaction, now: now)
-    } catch let refusal as RequestRefusal {
+    } catch {
+      guard let refusal = Self.refusal(for: error) else { throw error }
       refuse(write, refusal)
-    } catch let error as StoreError where error == .fenced || error.isLimit {
-      refuse(write, RequestRefusal(error))
-    } catch let error as IllegalTransition {
-      refuse(write, RequestRefusal(.conflict, "\(error)"))
+    }
+  }
+
+  /// Why a change was refused; nil if the store has failed.
+  private static func refusal(for error: any Error) -> RequestRefusal? {
+    switch error {
+    case let refusal as RequestRefusal: refusal
+    case let error as StoreError where error == .fenced || error.isLimit: RequestRefusal(error)
+    case let error as IllegalTransition: RequestRefusal(.conflict, "\(error)")
+    default: nil
     }
   }
 
@@ -222,7 +320,7 @@ final class SchedulingEngine {
       let parked = waiting.remove(at: position)
       try perform(parked, &waiting, transaction, now: now)
     }
-    if waiting.isEmpty { core.changesAreMade() }
+    if waiting.isEmpty, !awaitsAdoption { core.changesAreMade() }
   }
 
   // MARK: Store failures
@@ -242,7 +340,7 @@ final class SchedulingEngine {
     core.storeTrouble = error
     core.storeTroubleSince = core.storeTroubleSince ?? now
     refuseParked(RequestRefusal(error))
-    core.changesAreMade()
+    if !awaitsAdoption { core.changesAreMade() }
     for input in arrived {
       switch input {
       case .write(let write): write.fail(RequestRefusal(error))
