@@ -27,8 +27,9 @@ package enum ExecLaunch {
     do throws(StartFailure) { _ = try settings.account() } catch {
       return refuse("\(error.description): correct user in [command.\"\(settings.identifier)\"]")
     }
+    // A reload launches a command with other settings beside the one that has runs.
+    let key = Key(identifier: settings.identifier, settings: String(cString: text), table: UInt(bitPattern: table.api))
     let entry = entries.withLock { entries in
-      let key = Key(identifier: settings.identifier, table: UInt(bitPattern: table.api))
       let entry = entries[key] ?? PluginEntry()
       entries[key] = entry
       return entry
@@ -39,9 +40,11 @@ package enum ExecLaunch {
       entry.install { CommandRun.serve(settings, in: dataDirectory, RunHandle(table: table, task: $0)) }
       return status
     }
-    let children = PersistentChildren(settings, in: dataDirectory)
-    let earlier = pools.withLock { pools in pools.updateValue(children, forKey: settings.identifier) }
-    earlier?.beginShutDown()
+    let children = pools.withLock { pools in
+      let children = pools[key] ?? PersistentChildren(settings, in: dataDirectory)
+      pools[key] = children
+      return children
+    }
     entry.install { PersistentRun.serve(children, settings, in: dataDirectory, RunHandle(table: table, task: $0)) }
     return status
   }
@@ -56,10 +59,10 @@ package enum ExecLaunch {
     for children in all { children.finishShutDown() }
   }
 
-  private static let pools = Mutex<[String: PersistentChildren]>([:])
+  private static let pools = Mutex<[Key: PersistentChildren]>([:])
 
   private struct Key: Hashable {
-    let identifier: String
+    let identifier, settings: String
     let table: UInt
   }
 

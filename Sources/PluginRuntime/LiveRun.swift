@@ -19,6 +19,8 @@ package final class LiveRun: Sendable {
   }
 
   let order: RunOrder
+  /// What serves it; nil in tests without handlers.
+  let handler: PluginHandler?
   /// The kinds of all handlers of its plugin.
   let kinds: [TaskIdentifier: TaskKind]
   package let services: any RunServices
@@ -30,11 +32,12 @@ package final class LiveRun: Sendable {
   private let assignedHandle = Atomic<taskhost_task>(0)
 
   init(
-    order: RunOrder, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?, services: any RunServices,
-    clock: any RunClock = MachineClock(), deadlines: (any RunDeadlines)? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
+    order: RunOrder, handler: PluginHandler? = nil, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?,
+    services: any RunServices, clock: any RunClock = MachineClock(), deadlines: (any RunDeadlines)? = nil,
+    sink: @escaping @Sendable (LauncherEvent) -> Void
   ) {
     self.order = order
-    self.kinds = kinds
+    (self.handler, self.kinds) = (handler, kinds)
     self.services = services
     self.clock = clock
     self.sink = sink

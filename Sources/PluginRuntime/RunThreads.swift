@@ -12,6 +12,8 @@ final class RunThreads: Sendable {
   private typealias Seat = Guarded<LiveRun?>
 
   private struct State {
+    /// The maximum number of threads; more may be there if it was lowered.
+    var limit: Int
     /// Runs that wait for a thread; none while one is idle.
     var queue = Deque<LiveRun>()
     var idle: [Seat] = []
@@ -20,7 +22,7 @@ final class RunThreads: Sendable {
     var starting = 0
 
     /// The number of threads to create for waiting runs; they count as existing.
-    mutating func claimThreads(limit: Int) -> Int {
+    mutating func claimThreads() -> Int {
       let missing = max(0, min(queue.count - starting, limit - threads))
       threads += missing
       starting += missing
@@ -29,11 +31,10 @@ final class RunThreads: Sendable {
   }
 
   private let name: String
-  private let limit: Int
   private let idleness: IdleAllowance
   private let execute: @Sendable (LiveRun) -> Bool
   private let refuse: @Sendable ([LiveRun], String) -> Void
-  private let state = Guarded(State())
+  private let state: Guarded<State>
 
   /// - Parameters:
   ///   - limit: The maximum number of threads. Further runs wait for a thread to become free.
@@ -45,7 +46,7 @@ final class RunThreads: Sendable {
     refuse: @escaping @Sendable ([LiveRun], String) -> Void
   ) {
     self.name = name
-    self.limit = limit
+    state = Guarded(State(limit: limit))
     self.idleness = idleness
     self.execute = execute
     self.refuse = refuse
@@ -62,7 +63,16 @@ final class RunThreads: Sendable {
           state.queue.append(run)
         }
       }
-      return state.claimThreads(limit: limit)
+      return state.claimThreads()
+    }
+    makeThreads(missing)
+  }
+
+  /// Sets the maximum number of threads.
+  func limit(to limit: Int) {
+    let missing = state.withLock { state in
+      state.limit = limit
+      return state.claimThreads()
     }
     makeThreads(missing)
   }
@@ -71,7 +81,7 @@ final class RunThreads: Sendable {
   func abandonThread() {
     let missing = state.withLock { state in
       state.threads -= 1
-      return state.claimThreads(limit: limit)
+      return state.claimThreads()
     }
     makeThreads(missing)
   }

@@ -13,11 +13,13 @@ public import TaskModel
 /// sent beside the call of the expiration handler, so it may come after the `ended` of a run that returns at that very moment.
 public final class ThreadLauncher: Launcher {
   private struct Plugin {
-    let handler: PluginHandler
+    var handler: PluginHandler
     /// Of all handlers of the same plugin.
-    let kinds: [TaskIdentifier: TaskKind]
+    var kinds: [TaskIdentifier: TaskKind]
     let threads: RunThreads
     var abandoned = 0
+    /// Whether it gets no more runs.
+    var isGone = false
   }
 
   private struct State {
@@ -72,14 +74,25 @@ public final class ThreadLauncher: Launcher {
     relay.withLock { $0.launcher = self }
   }
 
-  /// Adds the handlers of a launched plugin. `contracts` include the operator's limits.
+  /// Adds the handlers of a launched plugin, or puts them in the place of those that have served its identifiers: live runs keep theirs.
+  /// `contracts` include the operator's limits.
   public func add(_ plugin: LaunchedPlugin, contracts: [HandlerContract]) {
     let kinds = Dictionary(plugin.handlers.map { ($0.registered.identifier, $0.registered.kind) }) { first, _ in first }
     for handler in plugin.handlers {
       guard let contract = contracts.first(where: { $0.identifier == handler.registered.identifier }) else { continue }
+      let present = state.withLock { state -> RunThreads? in
+        guard var present = state.plugins[contract.identifier] else { return nil }
+        (present.handler, present.kinds, present.isGone) = (handler, kinds, false)
+        state.plugins[contract.identifier] = present
+        return present.threads
+      }
+      if let present {
+        present.limit(to: contract.maxConcurrentRuns)
+        continue
+      }
       let threads = RunThreads(
         name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns, idleness: idleness,
-        execute: { [self] run in execute(run, with: handler) },
+        execute: { [self] run in execute(run) },
         refuse: { [self] runs, reason in
           sink(.shortage(contract.identifier, reason, .resources))
           for run in runs { carryOut(run.handle(.withdraw), of: run) }
@@ -87,7 +100,16 @@ public final class ThreadLauncher: Launcher {
       state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, kinds: kinds, threads: threads) }
     }
     guard let hook = plugin.shutdown else { return }
-    state.withLock { $0.hooks.append((hook, plugin.handlers.map(\.registered.identifier))) }
+    let identifiers = plugin.handlers.map(\.registered.identifier)
+    state.withLock { state in
+      state.hooks.removeAll { $0.identifiers == identifiers }
+      state.hooks.append((hook, identifiers))
+    }
+  }
+
+  /// Lets these identifiers have no more runs. Their code stays loaded, live runs continue, and shutdown hooks are called in the end.
+  public func remove(_ identifiers: some Sequence<TaskIdentifier>) {
+    state.withLock { state in for identifier in identifiers { state.plugins[identifier]?.isGone = true } }
   }
 
   /// Begins runs, each on a thread of its plugin. A run without a handler ends immediately as a retry with a message; a run without
@@ -100,10 +122,10 @@ public final class ThreadLauncher: Launcher {
     state.withLock { state in
       for order in orders {
         let identifier = order.contract.identifier
-        let plugin = state.plugins[identifier]
+        let plugin = state.plugins[identifier].flatMap { $0.isGone ? nil : $0 }
         let run = LiveRun(
-          order: order, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind), services: services, clock: clock,
-          deadlines: deadlines, sink: sink)
+          order: order, handler: plugin?.handler, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind),
+          services: services, clock: clock, deadlines: deadlines, sink: sink)
         guard let plugin else {
           refused.append((run, "no handler for \(identifier) is loaded"))
           continue
@@ -183,7 +205,8 @@ public final class ThreadLauncher: Launcher {
   // MARK: One run, on its thread
 
   /// Returns whether the thread may serve another run.
-  private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
+  private func execute(_ run: LiveRun) -> Bool {
+    guard let handler = run.handler else { return true }
     if let time = run.order.notBefore { SystemClock.waitExactly(until: time) }
     // Before it is told: what is told is never too early for what its record says.
     let began = services.wallTime

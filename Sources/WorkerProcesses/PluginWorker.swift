@@ -74,6 +74,9 @@ public final class PluginWorker: Sendable {
   /// Ends the process for good. Whoever launched it last calls this when it is no longer needed.
   public func close() { handle(.close) }
 
+  /// Ends the process for good once it has no runs. Call this after another worker gets the runs of its identifiers.
+  func leave() { handle(.leave) }
+
   func start(_ orders: [RunOrder]) { handle(.start(orders)) }
   func withdraw(_ runs: [RunID]) { handle(.withdraw(runs)) }
   func expire(_ run: RunID, reason: StopReason) { handle(.expire(run, reason)) }
@@ -92,6 +95,9 @@ public final class PluginWorker: Sendable {
 
   /// Its process; nil if it has none.
   public var processID: Int32? { state.withLock { $0.process?.processID } }
+
+  /// Whether its process was ended for good.
+  var isOver: Bool { state.withLock { $0.machine.isClosing && $0.machine.phase == .none } }
 
   /// Waits for the end of the process. Returns false if `deadline` came first.
   func hasEnded(by deadline: MonotonicTime) -> Bool {

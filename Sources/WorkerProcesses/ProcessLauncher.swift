@@ -7,6 +7,9 @@ public import TaskModel
 public final class ProcessLauncher: Launcher {
   private let surroundings: PluginWorker.Surroundings
   private let workers = Guarded<[TaskIdentifier: PluginWorker]>([:])
+  /// Those that only have runs to end.
+  private let leaving = Guarded<[PluginWorker]>([])
+
   /// - Parameters:
   ///   - services: What runs ask for beyond their own process.
   ///   - cgroups: Where each worker gets a group of its own; nil: none does.
@@ -28,6 +31,23 @@ public final class ProcessLauncher: Launcher {
   /// Adds a plugin that has launched, for the identifiers of `contracts`.
   public func add(_ worker: PluginWorker, contracts: [HandlerContract]) {
     workers.withLock { for contract in contracts { $0[contract.identifier] = worker } }
+  }
+
+  /// Puts these plugins in the place of all that were added before. A worker that is not among them keeps its live runs and ends with the last
+  /// of them.
+  public func replace(with plugins: [(worker: PluginWorker, contracts: [HandlerContract])]) {
+    let kept = Set(plugins.map { ObjectIdentifier($0.worker) })
+    let replaced = workers.withLock { workers in
+      let before = Dictionary(workers.values.map { (ObjectIdentifier($0), $0) }) { first, _ in first }
+      workers = [:]
+      for (worker, contracts) in plugins { for contract in contracts { workers[contract.identifier] = worker } }
+      return before.filter { !kept.contains($0.key) }.map(\.value)
+    }
+    leaving.withLock { leaving in
+      leaving.removeAll(where: \.isOver)
+      leaving += replaced
+    }
+    for worker in replaced { worker.leave() }
   }
 
   /// The process that serves an identifier now; nil: none.
@@ -73,7 +93,8 @@ public final class ProcessLauncher: Launcher {
 
   /// Lets every worker call its plugin's shutdown hook and end; kills those that do not in 5 s.
   public func shutdown() -> Int {
-    let all = Array(Dictionary(workers.withLock { $0.values.map { (ObjectIdentifier($0), $0) } }) { first, _ in first }.values)
+    let every = workers.withLock { Array($0.values) } + leaving.withLock { $0 }
+    let all = Array(Dictionary(every.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values)
     for worker in all { worker.close() }
     // The loop kills a worker that is late; what is waited for here is that it has been reaped.
     let deadline = SystemClock.now + WorkerMachine.shutdownLimit + .seconds(3)

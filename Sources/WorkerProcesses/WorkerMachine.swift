@@ -53,6 +53,8 @@ struct WorkerMachine: Sendable {
     case force(RunID, StopReason)
     /// A process without runs must end.
     case retire
+    /// The same as ``close`` once it has no runs: a new worker gets those that begin from now on.
+    case leave
     /// The process must end; no other is started for remaining runs.
     case close
 
@@ -164,6 +166,7 @@ struct WorkerMachine: Sendable {
   /// The first identifier that it registered, or tried to.
   var asked: TaskIdentifier?
   private(set) var isClosing = false
+  private var isLeaving = false
   /// The effects of the event that is being handled.
   var effects: [Effect] = []
 
@@ -190,6 +193,7 @@ struct WorkerMachine: Sendable {
     case .expire(let run, let reason): expire(run, reason, at: now)
     case .force(let run, let reason): force(run, reason, at: now)
     case .retire: if case .idle = phase { stop(at: now) }
+    case .leave: isLeaving = true
     case .close: close(at: now)
     case .spawned(let incident, let conduct): spawned(Present(incident: incident, conduct: conduct), at: now)
     case .spawnFailed(let observed, let cause):
@@ -215,6 +219,7 @@ struct WorkerMachine: Sendable {
     }
     // The end of a killed process decides which of its runs had begun.
     if case .killed = phase {} else { tellBegins() }
+    if isLeaving, !isClosing, runs.isEmpty { close(at: now) }
     defer { effects = [] }
     return effects
   }

@@ -69,9 +69,9 @@ final class WorkerSession: Sendable {
       switch link.receive() {
       case .boot: Worker.give(up: "the host sent a second boot message")
       case .contracts(let new):
-        let isFirst = contracts.isEmpty
         contracts = Dictionary(new.map { ($0.identifier, $0) }) { first, _ in first }
-        if isFirst { adopt(new) }
+        // Those after the first set other limits.
+        adopt(new)
       case .start(let orders): start(orders, contracts)
       case .expire(let run, let reason): launcher.expire(run, reason: reason)
       case .withdraw(let runs): launcher.withdraw(runs)

@@ -257,6 +257,18 @@ import WorkerLink
     #expect(closing.machine.launchOutcome != nil)
   }
 
+  @Test("a worker that leaves serves its runs to their ends and is asked to end after the last; one without runs, at once") func leaves() {
+    var walk = serving(runs: 2)
+    #expect(told(walk.handle(.leave)) == [])
+    #expect(told(walk.endsRun(1)) == ["ended 1 success"])
+    #expect(told(walk.endsRun(2)) == ["ended 2 success", "send shutdown"])
+    #expect(told(walk.dies()) == [])
+    var idle = serving(runs: 0)
+    #expect(told(idle.handle(.leave)) == ["send shutdown"])
+    var none = MachineWalk()
+    #expect(told(none.handle(.leave)) == [])
+  }
+
   @Test("a worker that does not end when it is asked to is killed") func shutdown() {
     var walk = serving(runs: 0)
     #expect(told(walk.handle(.close)) == ["send shutdown"])
