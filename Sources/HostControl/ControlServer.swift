@@ -26,7 +26,7 @@ public struct ControlServer: Service {
   private let socket: ControlSocket
   private let remote: RemoteAccess?
   private let auditDirectory: String?
-  private let redaction: PayloadRedaction
+  private let redacting: @Sendable () -> PayloadRedaction
   private let logger: Logger
   private let watch: Watch
   private let onListening: @Sendable () async -> Void
@@ -39,17 +39,17 @@ public struct ControlServer: Service {
   /// - Parameters:
   ///   - remote: How clients reach the host over TCP; nil if they do not.
   ///   - auditDirectory: Where changes are recorded; nil: nowhere.
-  ///   - redaction: What nobody sees of payloads.
+  ///   - redaction: What nobody sees of payloads; evaluated for each answer.
   ///   - watch: Called once clients can connect, so that a removed socket file can be restored.
   ///   - onListening: Called once clients can connect.
   public init(
     host: any ControlledHost, socket: ControlSocket, remote: RemoteAccess? = nil, auditDirectory: String? = nil,
-    redaction: PayloadRedaction = PayloadRedaction(), logger: Logger,
+    redaction: @autoclosure @escaping @Sendable () -> PayloadRedaction = PayloadRedaction(), logger: Logger,
     watch: @escaping Watch = { _, _ in }, onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
     self.socket = socket
-    (self.remote, self.auditDirectory, self.redaction) = (remote, auditDirectory, redaction)
+    (self.remote, self.auditDirectory, redacting) = (remote, auditDirectory, redaction)
     self.logger = logger
     self.watch = watch
     self.onListening = onListening
@@ -61,7 +61,7 @@ public struct ControlServer: Service {
   public func run() async throws {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
-    let host: any ControlledHost = redaction.isEmpty ? host : RedactedHost(host, redaction)
+    let host = RedactedHost(host, redacting)
     var responder = ControlResponder(
       host: host, events: EventBacklog(linger: patience.eventLinger) { host.observe($0) }, logger: logger)
     let audit = auditDirectory.map { AuditLog(in: $0, logger: logger) }

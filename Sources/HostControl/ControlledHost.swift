@@ -104,6 +104,12 @@ public protocol ControlledHost: Sendable {
   func status() async -> HostStatus
   /// What the host has loaded of its configuration, without secrets.
   func loadedConfiguration() async -> LoadedConfiguration
+  /// Puts the configuration and the plugins in force as they are now. Refused with all that is wrong, a line each, and nothing has changed then.
+  ///
+  /// - Parameters:
+  ///   - isDry: Whether only to say what would change.
+  ///   - who: Who asks, in words for people.
+  func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport
   /// Starts to drain and returns at once.
   func shutdown() async
   /// Whether the host accepts and runs requests. Answers at once, even while the store is busy.

@@ -14,9 +14,7 @@ final class EventBroadcaster: Sendable {
   let endedRuns = EndedRunCounts()
   let notices: NoticeCounts
   private let observer = Mutex<HostObserver?>(nil)
-  private let notifier = Mutex<Notifier?>(nil)
-  private let pinger = Mutex<Pinger?>(nil)
-  private let exporter = Mutex<SpanExporter?>(nil)
+  private let told = Mutex(Tellers())
   private let begunRuns: BegunRuns
   private let log: Logger
   private let scheduler: Scheduler
@@ -40,38 +38,25 @@ final class EventBroadcaster: Sendable {
     }
   }
 
-  /// Begins to notify as the configuration says.
-  func begin(_ new: Notifier) { notifier.withLock { $0 = new } }
+  /// Who is told of what happens.
+  var tellers: Tellers { told.withLock { $0 } }
 
-  /// Begins to tell monitors of runs.
-  func begin(_ new: Pinger) { pinger.withLock { $0 = new } }
-
-  /// Begins to tell a collector of traces.
-  func begin(_ new: SpanExporter) { exporter.withLock { $0 = new } }
+  /// Tells these from now on. Who was told before is to be stopped.
+  func begin(_ next: Tellers) { told.withLock { $0 = next } }
 
   /// What became of spans; nil if no collector is told of traces.
-  var spans: SpanCounts? { exporter.withLock { $0 }?.counts }
+  var spans: SpanCounts? { tellers.exporter?.counts }
 
   /// What became of pings; nil if no monitor is told anything.
-  var pings: [String: Int]? { pinger.withLock { $0 }?.counts }
+  var pings: [String: Int]? { tellers.pinger?.counts }
 
   /// Notifies nobody any more.
   func stopNotifying() {
-    let last = notifier.withLock { notifier in
-      defer { notifier = nil }
-      return notifier
+    let last = told.withLock { told in
+      defer { told = Tellers() }
+      return told
     }
-    last?.stop()
-    let pings = pinger.withLock { pinger in
-      defer { pinger = nil }
-      return pinger
-    }
-    pings?.stop()
-    let spans = exporter.withLock { exporter in
-      defer { exporter = nil }
-      return exporter
-    }
-    spans?.stop()
+    last.stop()
   }
 
   /// Tells the observer that no more events follow.
@@ -87,7 +72,7 @@ final class EventBroadcaster: Sendable {
     switch event {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
-      notifier.withLock { $0 }?.note(progress, of: run)
+      tellers.notifier?.note(progress, of: run)
       tell(.progress(run, progress))
     case .work(let run, let work):
       live.note(work, of: run.run)
@@ -128,14 +113,14 @@ final class EventBroadcaster: Sendable {
       lastRuns.note(record)
       endedRuns.note(record)
       notices.note(record)
-      pinger.withLock { $0 }?.note(record)
-      exporter.withLock { $0 }?.note(record)
-      notifier.withLock { $0 }?.note(record)
+      tellers.pinger?.note(record)
+      tellers.exporter?.note(record)
+      tellers.notifier?.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
       let now = SystemClock().wallTime
       trouble.withLock { $0 = (error, now) }
-      notifier.withLock { $0 }?.note(error, at: now)
+      tellers.notifier?.note(error, at: now)
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
     case .health(let identifier, let health):
       log(health, of: identifier)
@@ -146,18 +131,18 @@ final class EventBroadcaster: Sendable {
         metadata: ["identifier": "\(identifier)"])
     case .objective(let state):
       for problem in state.problems { log.warning("\(problem.sentence)", metadata: ["identifier": "\(state.identifier)"]) }
-    case .submitted(let request): exporter.withLock { $0 }?.note(submitted: request)
-    case .began(let run): pinger.withLock { $0 }?.note(began: run)
+    case .submitted(let request): tellers.exporter?.note(submitted: request)
+    case .began(let run): tellers.pinger?.note(began: run)
     case .incident(let incident):
-      notifier.withLock { $0 }?.note(incident)
-      pinger.withLock { $0 }?.note(incident)
+      tellers.notifier?.note(incident)
+      tellers.pinger?.note(incident)
     case .told(let rule, let step):
       notices.note(step, of: rule)
       if case .refused(let reason) = step { log.error("[[notify]] \(rule): a notification was refused, so nobody is told: \(reason)") }
     case .pauseEnded(let pause): log.notice("the pause \(pause.id) of \(pause.subject) has ended: its time is over")
     case .storeRecovered:
       trouble.withLock { $0 = nil }
-      notifier.withLock { $0 }?.note(nil, at: SystemClock().wallTime)
+      tellers.notifier?.note(nil, at: SystemClock().wallTime)
       log.notice("the store works again")
     }
   }

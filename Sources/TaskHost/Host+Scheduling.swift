@@ -138,7 +138,7 @@ extension Host {
   }
 
   /// Calls `body`, which may block, on a new thread.
-  private func onThread<Value: Sendable>(
+  func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () -> Result<Value, RequestRefusal>
   ) async throws(RequestRefusal) -> Value {
     let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, RequestRefusal>, Never>) in

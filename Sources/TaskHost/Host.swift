@@ -5,7 +5,7 @@ import HostConditions
 import HostThreads
 import PluginRuntime
 import PluginTrust
-import RecordJSON
+public import RecordJSON
 import Synchronization
 public import TaskFilters
 public import TaskModel
@@ -19,8 +19,10 @@ import WorkerSandbox
 ///
 /// Every method may be called from any task. Results of changes are delivered once the changes are durable.
 public final class Host: Sendable {
-  /// The configuration at launch.
-  public let configuration: HostConfiguration
+  /// The configuration in force.
+  public var configuration: HostConfiguration { rules.current.configuration }
+  /// What nobody sees of payloads.
+  public var redaction: PayloadRedaction { rules.current.redaction }
   /// The absolute path of the state directory.
   public let stateDirectory: String
   /// The time of the launch.
@@ -33,10 +35,22 @@ public final class Host: Sendable {
   let launchedFiles: LaunchedFiles
   let scheduler: Scheduler
   let surroundings: MachineMonitor
-  private let launcher: PluginLauncher
-  private let copies: PluginCopies
+  let parts: HostParts
+  let rules: RulesInForce
+  /// The plugins that get runs, and what runs them.
+  struct Launched {
+    var registry: PluginLaunching.Result
+    /// What their workers were made with.
+    var specs: WorkerSpecs
+    var launcher: PluginLauncher
+  }
+  let launched: Guarded<Launched>
+  var registry: PluginLaunching.Result { launched.withLock { $0.registry } }
+  let allowsMissing: Bool
+  /// Nil if the configuration cannot be read anew.
+  let reloading: Reloading?
+  let isReloading = Atomic(false)
   private let crashMemory: CrashMemory
-  let registry: PluginLaunching.Result
   let events: EventBroadcaster
   let explainer: RequestExplainer
   let assertions: AssertionKeeper
@@ -56,11 +70,12 @@ public final class Host: Sendable {
   ///   - directory: The state directory of this configuration.
   ///   - program: The version of this program, which the store records.
   ///   - log: The log of the host and its runs.
+  ///   - reloading: How the configuration is read anew; nil if it is not.
   ///   - process: Returns the process's current additions to the host's status.
   /// - Throws: A ``HostFailure`` with the exit code for the process.
   public static func launch(
     _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, in directory: StateDirectory,
-    program: String? = nil, log: Logger, process: @escaping @Sendable () -> ProcessStatus
+    program: String? = nil, log: Logger, reloading: Reloading? = nil, process: @escaping @Sendable () -> ProcessStatus
   ) throws(HostFailure) -> Host {
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
@@ -78,23 +93,23 @@ public final class Host: Sendable {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
     let parts: HostParts
-    let registry: PluginLaunching.Result
+    let (registry, specs): (PluginLaunching.Result, WorkerSpecs)
     do throws(HostFailure) {
       parts = try HostParts(configuration, directory, store, crashMemory, log)
-      registry = try launchPlugins(parts, allowMissing: allowMissing, log)
+      (registry, specs) = try launchPlugins(parts, allowMissing: allowMissing, log)
     } catch {
       // The next launch then finds a store that was closed, not one of a killed host; so what this one found is said now.
       for note in store.lossNotes { log.warning("the store: \(note)") }
       store.close()
       throw error
     }
-    return try Host(parts, registry, log, process)
+    return try Host(parts, registry, specs, allowsMissing: allowMissing, log, reloading, process)
   }
 
   private static func launchPlugins(
     _ parts: HostParts, allowMissing: Bool, _ log: Logger
-  ) throws(HostFailure) -> PluginLaunching.Result {
-    let launching = try PluginLaunching(parts, log)
+  ) throws(HostFailure) -> (PluginLaunching.Result, WorkerSpecs) {
+    let launching = try PluginLaunching(parts, parts.rules.current, log)
     let registry = try launching.launch()
     launching.conclude(registry, log)
     for refused in registry.refused {
@@ -102,45 +117,43 @@ public final class Host: Sendable {
     }
     if !allowMissing {
       let offered = Set(registry.registered.flatMap(\.contracts).map(\.identifier))
-      try parts.configuration.checkPermitted(offered: offered, refused: registry.refused)
+      try launching.configuration.checkPermitted(offered: offered, refused: registry.refused)
     }
-    return registry
+    return (registry, launching.specs)
   }
 
   private init(
-    _ parts: HostParts, _ registry: PluginLaunching.Result, _ log: Logger, _ process: @escaping @Sendable () -> ProcessStatus
+    _ parts: HostParts, _ registry: PluginLaunching.Result, _ specs: WorkerSpecs, allowsMissing: Bool, _ log: Logger,
+    _ reloading: Reloading?, _ process: @escaping @Sendable () -> ProcessStatus
   ) throws(HostFailure) {
     self.process = process
+    (self.parts, self.rules, self.allowsMissing, self.reloading) = (parts, parts.rules, allowsMissing, reloading)
     (shutdownRequest, requestShutdown) = AsyncStream.makeStream(of: Never.self)
-    let configuration = parts.configuration
+    let inForce = parts.rules.current
+    let configuration = inForce.configuration
     let clock = parts.clock
     let events = parts.events
     let contracts = registry.registered.flatMap(\.contracts)
     let schedules = configuration.scheduledRequests()
     let payloads = TypedPayloads(contracts)
-    let rejection: @Sendable ([UInt8], TaskIdentifier) -> String? = {
-      payloads.rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1)
-    }
+    let rejection = payloads.rejecting
     try Self.check(schedules, rejection)
-    if let notifier = try Notifier(configuration, contracts: contracts, log: log) { events.begin(notifier) }
-    if let pinger = try Pinger(configuration, log: log) { events.begin(pinger) }
-    if let exporter = try SpanExporter(configuration, log: log) { events.begin(exporter) }
-    launcher = try parts.launcher(for: registry.registered, payloads: payloads)
+    events.begin(try Tellers(configuration, contracts: contracts, log: log))
+    let launcher = try parts.launcher(for: registry.registered, payloads: payloads)
+    launched = Guarded(Launched(registry: registry, specs: specs, launcher: launcher))
     let scheduler = parts.scheduler
     self.scheduler = scheduler
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
-    parts.services.begin(registry.registered.map { $0.contracts.map(\.identifier) }) { [conditions = surroundings.conditions] in
+    parts.services.begin(registry.registered.map(\.identifiers)) { [conditions = surroundings.conditions] in
       conditions.look()
     }
     self.events = events
     explainer = parts.explainer
     assertions = parts.assertions
-    self.configuration = configuration
     directory = parts.directory
     store = parts.store
-    let files = registry.registered.map { ($0.candidate.path, $0.contracts.map(\.identifier)) }
     launchedFiles = LaunchedFiles(
-      plugins: Dictionary(files) { $0 + $1 }, directory: parts.directory, store: parts.store.files, board: board, log: log)
+      plugins: registry.files, directory: parts.directory, store: parts.store.files, board: board, log: log)
     if !parts.store.lossNotes.isEmpty {
       let problem = Problem(
         .storeLoss, of: parts.directory.database, "the store: \(parts.store.lossNotes.joined(separator: "; "))",
@@ -148,9 +161,7 @@ public final class Host: Sendable {
       board.raise(problem)
       log.warning("\(problem.text)")
     }
-    copies = parts.copies
     crashMemory = parts.crashMemory
-    self.registry = registry
     self.log = log
     stateDirectory = parts.directory.path
     started = clock.wallTime
@@ -166,13 +177,7 @@ public final class Host: Sendable {
       let surroundings = self.surroundings
       let (lost, refused) = try scheduler.start(
         launcher, contracts: contracts, schedules: schedules,
-        changes: registry.registered.flatMap { plugin in
-          plugin.contracts.first.map { first in plugin.changes.map { PluginLaunchChange($0, by: first.identifier) } } ?? []
-        },
-        rejection: rejection,
-        completions: TransferCompletions.rule { [rules = parts.rules, registered = registry.registered] target, owner in
-          rules.mayTell(target, of: owner, among: registered.map { $0.contracts.map(\.identifier) })
-        },
+        changes: registry.changes, rejection: rejection, completions: inForce.completions(among: registry.registered.map(\.identifiers)),
         crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
         observe: { notice in
@@ -184,13 +189,7 @@ public final class Host: Sendable {
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
     for plugin in registry.registered {
-      for contract in plugin.contracts {
-        log.info(
-          "registered \(contract.identifier)",
-          metadata: [
-            "file": "\(plugin.candidate.name)", "kind": "\(contract.kind.rawValue)", "isolation": "\(plugin.placement.isolation.rawValue)",
-          ])
-      }
+      plugin.logRegistration(to: log)
     }
     log.notice(
       "launched: \(registry.registered.count) plugins registered, \(registry.refused.count) refused",
@@ -360,7 +359,7 @@ public final class Host: Sendable {
   public func close() -> Bool {
     Failpoint.beforeClose.hit()
     CrashMemory.leave()
-    let left = launcher.shutdown()
+    let left = launched.withLock { $0.launcher }.shutdown()
     launchedFiles.stop()
     surroundings.stop()
     assertions.stop()
@@ -372,5 +371,33 @@ public final class Host: Sendable {
     currentPhase.withLock { $0 = .stopped }
     log.notice("stopped", metadata: left > 0 ? ["abandoned_threads": "\(left)"] : [:])
     return left > 0
+  }
+}
+
+extension TypedPayloads {
+  /// Why a payload is refused; nil if it is not.
+  var rejecting: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? {
+    { rejection(to: $0, for: $1) ?? TransferCheck.rejection(to: $0, for: $1) }
+  }
+}
+
+extension PluginLaunching.Result {
+  /// The registered identifiers by the paths of the files.
+  var files: [String: [TaskIdentifier]] { Dictionary(registered.map { ($0.candidate.path, $0.identifiers) }) { $0 + $1 } }
+
+  /// What plugins asked for while they launched.
+  var changes: [PluginLaunchChange] {
+    registered.flatMap { plugin in plugin.identifiers.first.map { first in plugin.changes.map { PluginLaunchChange($0, by: first) } } ?? []
+    }
+  }
+}
+
+extension RegisteredPlugin {
+  func logRegistration(to log: Logger) {
+    for contract in contracts {
+      log.info(
+        "registered \(contract.identifier)",
+        metadata: ["file": "\(candidate.name)", "kind": "\(contract.kind.rawValue)", "isolation": "\(placement.isolation.rawValue)"])
+    }
   }
 }

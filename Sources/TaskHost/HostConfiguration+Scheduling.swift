@@ -188,15 +188,12 @@ extension Host {
   static func check(
     _ schedules: [ScheduleName: ScheduledRequest], _ rejection: (_ payload: [UInt8], TaskIdentifier) -> String?
   ) throws(HostFailure) {
-    for (name, schedule) in schedules.sorted(by: { $0.key.description < $1.key.description }) {
-      guard let rejection = rejection(schedule.payload, name.identifier) else { continue }
-      guard name.name == nil else {
-        throw HostFailure(.configuration, "schedule \(name): the handler rejects its payload: \(rejection): change payload")
-      }
-      throw HostFailure(
-        .configuration,
+    let problems = schedules.sorted(by: { $0.key.description < $1.key.description }).compactMap { name, schedule -> String? in
+      guard let rejection = rejection(schedule.payload, name.identifier) else { return nil }
+      guard name.name == nil else { return "schedule \(name): the handler rejects its payload: \(rejection): change payload" }
+      return
         "plugin \(name): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or give it a [schedule.\"\(name)/NAME\"] with a payload"
-      )
     }
+    guard problems.isEmpty else { throw HostFailure(.configuration, problems.joined(separator: "\n")) }
   }
 }

@@ -1,10 +1,8 @@
 import HostConditions
 import HostThreads
 import Logging
-import OpenFiles
 import PluginRuntime
 import PluginTrust
-import RecordJSON
 import TaskModel
 import TaskScheduler
 import TaskStore
@@ -13,20 +11,19 @@ import WorkerProcesses
 
 /// The parts of a host that exist before its plugins launch.
 struct HostParts: Sendable {
-  let configuration: HostConfiguration
   let directory: StateDirectory
   let store: SQLiteRequestStore
   let crashMemory: CrashMemory
   let begunRuns: BegunRuns
   let clock = SystemClock()
   let scheduler: Scheduler
-  let rules: SubmissionRules
+  let rules: RulesInForce
   let services: PluginServices
   let events: EventBroadcaster
   let explainer: RequestExplainer
   let assertions: AssertionKeeper
   /// Receives launcher events. `events` notes a begin in memory that outlives the host before the scheduler records it.
-  private let sink: @Sendable (LauncherEvent) -> Void
+  let sink: @Sendable (LauncherEvent) -> Void
   let processes: ProcessLauncher
   let copies: PluginCopies
   /// The runs that crashed the previous host process, each with a description.
@@ -37,20 +34,10 @@ struct HostParts: Sendable {
   init(
     _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ crashMemory: CrashMemory, _ log: Logger
   ) throws(HostFailure) {
-    self.configuration = configuration
     self.directory = directory
     self.store = store
     self.crashMemory = crashMemory
-    let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths = {
-      EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path)
-    }
-    rules = SubmissionRules(
-      others: configuration.maySubmit(),
-      mayRead: { path, own in own.contains { !entitledPaths($0).entitlement(to: path).isEmpty } },
-      mayWake: {
-        let settings = configuration.plugin($0.rawValue)
-        return settings.mayWake || settings.isolation == .thread
-      })
+    rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
       throw HostFailure(.configuration, "\(error)")
     }
@@ -62,15 +49,7 @@ struct HostParts: Sendable {
       tell: { events.receive($0) }, spare: { [scheduler] in scheduler.spare($0) }, held: { inhibitor.set($0) })
     self.assertions = assertions
     explainer = RequestExplainer(store: store, scheduler: scheduler, lastRuns: events.lastRuns)
-    let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
-    services = PluginServices(
-      scheduler, store: store, explainer: explainer, clock: clock, submissionRules: rules,
-      eventRules: EventRules(others: configuration.mayNotify()), assertions: assertions,
-      entitledPaths: entitledPaths,
-      mayBeEntitled: { readable.contain($0) },
-      transferPermission: { (own, asking) throws(CallFailure) in
-        try TransferPermission(own, asking, in: configuration, stateDirectory: directory.path)
-      })
+    services = PluginServices(scheduler, store: store, explainer: explainer, clock: clock, rules: rules, assertions: assertions)
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)
       scheduler.receive(event)
@@ -105,16 +84,31 @@ struct HostParts: Sendable {
     do { threads = try ThreadLauncher(services: services, sink: sink) } catch {
       throw HostFailure(.configuration, error.description)
     }
-    var inThreads: Set<TaskIdentifier> = []
+    return PluginLauncher(
+      threads: threads, processes: processes, inThreads: [], payloads: payloads, sink: sink
+    ).serving(plugins, payloads: payloads)
+  }
+}
+
+extension PluginLauncher {
+  /// Puts these plugins in the place of all that it served, and returns the launcher of their runs. Live runs continue, also those of plugins
+  /// that are not among them.
+  func serving(_ plugins: [RegisteredPlugin], payloads: TypedPayloads) -> PluginLauncher {
+    var here: Set<TaskIdentifier> = []
+    var workers: [(worker: PluginWorker, contracts: [HandlerContract])] = []
     for plugin in plugins {
       switch plugin.placement {
       case .thread(let launched):
         threads.add(launched, contracts: plugin.contracts)
-        inThreads.formUnion(plugin.contracts.map(\.identifier))
-      case .process(let worker): processes.add(worker, contracts: plugin.contracts)
+        here.formUnion(plugin.contracts.map(\.identifier))
+      case .process(let worker):
+        if plugin.isKept { worker.adopt(plugin.registrations, contracts: plugin.contracts) }
+        workers.append((worker, plugin.contracts))
+      case .untried: break
       }
     }
-    return PluginLauncher(
-      threads: threads, processes: processes, inThreads: inThreads, payloads: payloads, sink: sink)
+    threads.remove(inThreads.subtracting(here))
+    processes.replace(with: workers)
+    return PluginLauncher(threads: threads, processes: processes, inThreads: here, payloads: payloads, sink: sink)
   }
 }

@@ -7,7 +7,7 @@ import TaskStore
 
 /// Watches the host's files for deleted plugins, for a store that was deleted, replaced or cut short, and for the loss of the lock file.
 final class LaunchedFiles: Sendable {
-  private let plugins: [String: [TaskIdentifier]]
+  private let plugins: Guarded<[String: [TaskIdentifier]]>
   private let directory: StateDirectory
   private let store: StoreFiles
   private let board: ProblemBoard
@@ -18,7 +18,7 @@ final class LaunchedFiles: Sendable {
 
   /// - Parameter plugins: The registered identifiers, by file path.
   init(plugins: [String: [TaskIdentifier]], directory: StateDirectory, store: StoreFiles, board: ProblemBoard, log: Logger) {
-    self.plugins = plugins
+    self.plugins = Guarded(plugins)
     self.directory = directory
     self.store = store
     self.board = board
@@ -26,11 +26,26 @@ final class LaunchedFiles: Sendable {
     do throws(WatchFailure) {
       let watches = try FileWatches(changed: { [weak self] in self?.look($0) }, failed: { [weak self] in self?.fail($0) })
       self.watches.withLock { $0 = watches }
-      for (path, problem) in watches.watch(store.watched.union(plugins.keys).union([directory.lockFile])).sorted(by: { $0.key < $1.key }) {
-        fail("\(path) is not watched: \(problem)", of: path)
-      }
+      watch(plugins.keys)
       lookAtLock()
     } catch { fail("\(error)") }
+  }
+
+  private func watch(_ files: some Sequence<String>) {
+    guard let watches = watches.withLock({ $0 }) else { return }
+    for (path, problem) in watches.watch(store.watched.union(files).union([directory.lockFile])).sorted(by: { $0.key < $1.key }) {
+      fail("\(path) is not watched: \(problem)", of: path)
+    }
+  }
+
+  /// Watches these plugins from now on instead of others. May block.
+  func replace(with next: [String: [TaskIdentifier]]) {
+    let before = plugins.withLock { plugins in
+      defer { plugins = next }
+      return plugins
+    }
+    for path in before.keys where next[path] == nil { board.clear(.pluginGone, of: path) }
+    watch(next.keys)
   }
 
   var storePath: String { store.path }
@@ -46,7 +61,7 @@ final class LaunchedFiles: Sendable {
 
   /// Called on the watches' thread when a file may have changed.
   private func look(_ path: String) {
-    if let identifiers = plugins[path] {
+    if let identifiers = plugins.withLock({ $0[path] }) {
       look(path, identifiers)
     } else if path == directory.lockFile {
       lookAtLock()

@@ -13,11 +13,7 @@ import WorkerProcesses
 final class PluginServices: WorkerServices {
   private let store: any RequestStore
   private let clock: any HostClock
-  private let submissionRules: SubmissionRules
-  private let eventRules: EventRules
-  private let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths
-  private let mayBeEntitled: @Sendable (String) -> Bool
-  private let transferPermission: @Sendable ([TaskIdentifier], TaskIdentifier) throws(CallFailure) -> TransferPermission
+  private let rules: RulesInForce
   private let desk = OpenFileDesk()
   private let scheduler: Scheduler
   private let explainer: RequestExplainer
@@ -29,33 +25,28 @@ final class PluginServices: WorkerServices {
     var siblings: [TaskIdentifier: [TaskIdentifier]] = [:]
     /// The conditions of the machine; nil until it is observed.
     var conditions: (@Sendable () -> ConditionReport)?
+
+    mutating func add(_ plugins: [[TaskIdentifier]]) {
+      for plugin in plugins { for identifier in plugin { siblings[identifier] = plugin } }
+    }
   }
 
   private let surroundings = Mutex(Surroundings())
 
   /// - Parameters:
   ///   - explainer: Says why requests are not running.
+  ///   - rules: What plugins may do.
   ///   - assertions: Keeps the execution assertions of runs.
-  ///   - entitledPaths: The paths that the identifier's plugin may use.
-  ///   - transferPermission: What a plugin, of which all identifiers and the asking one are given, may have transferred. Throws
-  ///     `notPermitted` if nothing.
-  ///   - mayBeEntitled: Whether a launch would accept an entitlement to read an absolute path.
   init(
-    _ scheduler: Scheduler, store: any RequestStore, explainer: RequestExplainer, clock: any HostClock, submissionRules: SubmissionRules,
-    eventRules: EventRules, assertions: AssertionKeeper,
-    entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool,
-    transferPermission: @escaping @Sendable ([TaskIdentifier], TaskIdentifier) throws(CallFailure) -> TransferPermission
+    _ scheduler: Scheduler, store: any RequestStore, explainer: RequestExplainer, clock: any HostClock, rules: RulesInForce,
+    assertions: AssertionKeeper
   ) {
     self.scheduler = scheduler
     self.explainer = explainer
     self.assertions = assertions
-    self.mayBeEntitled = mayBeEntitled
-    self.transferPermission = transferPermission
-    self.entitledPaths = entitledPaths
+    self.rules = rules
     self.store = store
     self.clock = clock
-    self.submissionRules = submissionRules
-    self.eventRules = eventRules
   }
 
   /// Begins to serve launched plugins, each given as the identifiers it registered.
@@ -64,9 +55,12 @@ final class PluginServices: WorkerServices {
   func begin(_ plugins: [[TaskIdentifier]], conditions: @escaping @Sendable () -> ConditionReport) {
     surroundings.withLock { surroundings in
       surroundings.conditions = conditions
-      for plugin in plugins { for identifier in plugin { surroundings.siblings[identifier] = plugin } }
+      surroundings.add(plugins)
     }
   }
+
+  /// Serves these plugins too. Of others, runs may still be live.
+  func add(_ plugins: [[TaskIdentifier]]) { surroundings.withLock { $0.add(plugins) } }
 
   var wallTime: WallTime { clock.wallTime }
 
@@ -79,6 +73,7 @@ final class PluginServices: WorkerServices {
     _ call: WorkerCall, _ run: RunReference, _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) throws(CallFailure) {
     let own = surroundings.withLock { $0.siblings[run.identifier] } ?? [run.identifier]
+    let rules = rules.current
     switch call {
     case .state(_, let key): completion(.bytes(try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }))
     case .checkpoint: completion(.bytes(try reading { () throws(StoreError) in try store.checkpoint(of: run.request) }))
@@ -87,7 +82,7 @@ final class PluginServices: WorkerServices {
     case .setCheckpoint(_, let value):
       scheduler.setCheckpoint(value, run: run.run, request: run.request) { completion(CallAnswer($0)) }
     case .submit(_, let request):
-      try submissionRules.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
+      try rules.submissions.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
         try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
       }
       scheduler.submit(request, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
@@ -106,7 +101,7 @@ final class PluginServices: WorkerServices {
         completion(CallAnswer(result.map { .count($0) }))
       }
     case .notify(_, let event, let payload):
-      try eventRules.check(event, from: run.identifier, own: own)
+      try rules.events.check(event, from: run.identifier, own: own)
       scheduler.notify(event, payload: payload, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .count($0.waiting) }))
       }
@@ -120,8 +115,8 @@ final class PluginServices: WorkerServices {
       }
     case .update(_, let request, let fields):
       _ = try changeable(request, for: run, own)
-      try submissionRules.check(fields.identifier, from: run.identifier, own: own)
-      try submissionRules.checkFields(of: fields, own: own)
+      try rules.submissions.check(fields.identifier, from: run.identifier, own: own)
+      try rules.submissions.checkFields(of: fields, own: own)
       var fields = fields
       // Its ends are then told with this plugin's authority.
       if fields.identifier == .transfers { fields.owner = own.first ?? run.identifier }
@@ -129,9 +124,9 @@ final class PluginServices: WorkerServices {
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .openFiles(_, let directory, let files):
-      let paths = own.map(entitledPaths).reduce(EntitledPaths(read: [], write: [])) { $0.union($1) }
+      let paths = own.map(rules.entitledPaths).reduce(EntitledPaths(read: [], write: [])) { $0.union($1) }
       guard !paths.entitlement(to: directory).isEmpty else {
-        let advice = mayBeEntitled(directory) ? "add it to entitlements.read" : "it is the host's own: no entitlement allows it"
+        let advice = rules.mayBeEntitled(to: directory) ? "add it to entitlements.read" : "it is the host's own: no entitlement allows it"
         throw CallFailure(
           .notPermitted, "\(directory.escapingControlCharacters) is not below a path of the plugin's entitlements: \(advice)")
       }
@@ -148,10 +143,10 @@ final class PluginServices: WorkerServices {
     case .endAssertion(_, let id):
       do throws(RequestRefusal) { try assertions.giveBack(id, by: run.run) } catch { throw CallFailure(error) }
       completion(.done)
-    case .transferFolder: completion(.text(try transferPermission(own, run.identifier).folder))
+    case .transferFolder: completion(.text(try rules.transferPermission(own, asking: run.identifier).folder))
     case .submitTransfer(_, let request):
-      try submissionRules.checkWake(of: request, own: own)
-      let order = try transferPermission(own, run.identifier).order(request)
+      try rules.submissions.checkWake(of: request, own: own)
+      let order = try rules.transferPermission(own, asking: run.identifier).order(request)
       scheduler.submit(order, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }
@@ -178,7 +173,7 @@ final class PluginServices: WorkerServices {
 
   /// A live request that the run's plugin may cancel and change. Throws `notFound`, and `notPermitted` for the request of a `schedule`.
   private func changeable(_ request: RequestID, for run: RunReference, _ own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
-    let record = try submissionRules.visible(
+    let record = try rules.current.submissions.visible(
       try reading { () throws(StoreError) in try store.request(request) }, request, to: run.identifier, own: own, isLive: true)
     guard !record.request.isSchedule else {
       throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
@@ -189,7 +184,7 @@ final class PluginServices: WorkerServices {
   private func ask(
     _ question: PluginQuestion, for run: RunReference, _ own: [TaskIdentifier], _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) {
-    let answers = PluginAnswers(store, rules: submissionRules) { [explainer] (record) throws(CallFailure) in
+    let answers = PluginAnswers(store, rules: rules.current.submissions) { [explainer] (record) throws(CallFailure) in
       do throws(StoreError) { return try explainer.explain(record) } catch { throw CallFailure(.unavailable, error.description) }
     } conditions: { [self] () throws(CallFailure) in
       guard let conditions = surroundings.withLock({ $0.conditions }) else {

@@ -35,5 +35,13 @@ final class ProblemBoard: Sendable {
     problems.withLock { $0.removeValue(forKey: Place(kind: kind, subject: subject)) != nil }
   }
 
+  /// Puts these problems in the place of all of the kind. Returns those that are new.
+  func replace(_ kind: Problem.Kind, with current: [Problem]) -> [Problem] {
+    let gone = problems.withLock { problems in problems.keys.filter { $0.kind == kind } }
+      .filter { place in !current.contains { $0.subject == place.subject } }
+    for place in gone { clear(kind, of: place.subject) }
+    return current.filter { raise($0) }
+  }
+
   var all: [Problem] { problems.withLock { Array($0.values) } }
 }

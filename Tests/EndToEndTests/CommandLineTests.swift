@@ -417,15 +417,4 @@ struct CommandLineTests {
       #expect(byPreset.status == 5)
     }
   }
-
-  @Test("what a later version brings says so, with exit 6")
-  func later() async throws {
-    try await HostProcess.run { host in
-      for arguments in [["reload"]] {
-        let result = try await host.cli(arguments)
-        #expect(result.status == 6, "\(arguments)")
-        #expect(result.errors.contains("later version"), "\(arguments): \(result.errors)")
-      }
-    }
-  }
 }

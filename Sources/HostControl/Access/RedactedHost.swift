@@ -6,11 +6,16 @@ import TaskModel
 /// Hides members of the payloads that a host gives. The API, the dashboard and the stream all ask this host, so no client sees them.
 struct RedactedHost: ControlledHost {
   private let host: any ControlledHost
-  private let redaction: PayloadRedaction
+  /// What is hidden now.
+  private let redacting: @Sendable () -> PayloadRedaction
 
-  init(_ host: any ControlledHost, _ redaction: PayloadRedaction) { (self.host, self.redaction) = (host, redaction) }
+  init(_ host: any ControlledHost, _ redacting: @escaping @Sendable () -> PayloadRedaction) {
+    (self.host, self.redacting) = (host, redacting)
+  }
 
   private func shown(_ record: RequestRecord) -> RequestRecord {
+    let redaction = redacting()
+    guard !redaction.isEmpty else { return record }
     var record = record
     record.request.payload = redaction.redacted(record.request.payload)
     return record
@@ -18,6 +23,7 @@ struct RedactedHost: ControlledHost {
 
   /// What is selected by a hidden value would tell it.
   private func check(_ filter: RequestFilter) throws(RequestRefusal) {
+    let redaction = redacting()
     guard let path = filter.payloadPaths.first(where: redaction.hides) else { return }
     throw RequestRefusal(
       .invalid, "filter: payload.\(path.joined(separator: ".")) is redacted by the configuration, so nothing can be selected by it",
@@ -136,7 +142,7 @@ struct RedactedHost: ControlledHost {
   func metrics() async -> HostMetrics { await host.metrics() }
   func status() async -> HostStatus { await host.status() }
   func loadedConfiguration() async -> LoadedConfiguration { await host.loadedConfiguration() }
-
+  func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport { try await host.reload(isDry: isDry, by: who) }
   func shutdown() async { await host.shutdown() }
   func health() async -> HostHealth { await host.health() }
   func settle() async { await host.settle() }

@@ -208,6 +208,7 @@ struct ScopedHost: ControlledHost {
   func metrics() async -> HostMetrics { await host.metrics() }
   func status() async -> HostStatus { await host.status() }
   func loadedConfiguration() async -> LoadedConfiguration { LoadedConfiguration(file: nil, values: []) }
+  func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport { throw ofHost }
   func shutdown() async {}
   func health() async -> HostHealth { await host.health() }
   func observe(_ observer: HostObserver?) { host.observe(observer) }

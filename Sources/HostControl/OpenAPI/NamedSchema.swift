@@ -36,6 +36,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
   case health = "Health"
   case auditEntry = "AuditEntry"
   case configuration = "Configuration"
+  case reloadReport = "ReloadReport"
 
   var schema: JSONSchema {
     switch self {
@@ -73,6 +74,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
     case .health: Self.healthSchema
     case .auditEntry: Self.auditEntrySchema
     case .configuration: Self.configurationSchema
+    case .reloadReport: Self.reloadReportSchema
     }
   }
 }

@@ -25,7 +25,10 @@ extension Route {
       .GET, "/v1/configuration", "showConfiguration", "Shows what the host has loaded that differs from the defaults, without secrets",
       role: .operate, answers: .json(.named(.configuration))
     ) { responder, _ in responder.one(await responder.host.loadedConfiguration()) { $0.configuration($1) } }.ofHost(),
-    .later(.POST, "/v1/reload", "reload", "reloading"),
+    Route(
+      .POST, "/v1/reload", "reload", "Puts configuration and plugins in force as they are now, or says what would change", role: .operate,
+      body: RouteBody(ReloadReader.schema, isRequired: false), answers: .json(.named(.reloadReport))
+    ) { try await $0.reload($1.request) }.ofHost(),
     Route(
       .GET, "/healthz", "showHealth", "200 while the host accepts and runs requests", role: nil,
       answers: .json(.named(.health)), .json(.named(.health), status: .serviceUnavailable)
@@ -40,13 +43,6 @@ extension Route {
         status: .ok, headers: ["content-type": "application/json; charset=utf-8"], body: .bytes(RouteTable.description))
     },
   ]
-
-  /// A route that is designed, but not part of this version.
-  private static func later(_ method: HTTPMethod, _ path: String, _ name: String, _ what: String) -> Route {
-    Route(method, path, name, what, role: .operate, isDescribed: false) { _, _ in
-      throw RequestRefusal(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")
-    }
-  }
 }
 
 extension RouteTable {

@@ -28,6 +28,7 @@ extension HostConfiguration {
     }
     var configuration = HostConfiguration(directory: directory)
     configuration.file = path
+    configuration.written = WrittenKeys(reader.root)
     reader.read(reader.root, fields, into: &configuration, at: ConfigurationPath())
     if !reader.has("control", "socket") {
       configuration.control.socket = ConfigurationFile.resolve("control.sock", in: configuration.stateDirectory)

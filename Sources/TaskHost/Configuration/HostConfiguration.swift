@@ -10,6 +10,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// The file it was read from, or nil for the defaults.
   public var file: String?
 
+  /// What that file says, key by key.
+  var written = WrittenKeys()
+
   /// `plugin_directories`: the directories to search for plugins, in this order.
   public var pluginDirectories: [String]
 

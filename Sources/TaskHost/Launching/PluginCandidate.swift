@@ -44,6 +44,12 @@ struct RegisteredPlugin: Sendable {
   /// Its submissions and cancellations during launch, in order.
   let changes: [LaunchChange]
   let placement: Placement
+  /// Whether a launch of the same content registers the same, so that the next host need not try.
+  var isRepeatable = false
+  /// Whether it ran before, and goes on as it is.
+  var isKept = false
+
+  var identifiers: [TaskIdentifier] { contracts.map(\.identifier) }
 }
 
 /// A file that did not become a plugin.

@@ -20,6 +20,11 @@ struct PluginLaunching {
   /// Plugins that run in a process regardless of the configuration, because they crashed the host.
   let mistrusted: Set<TaskIdentifier>
 
+  /// The plugins that run; nil when the host launches.
+  let running: RunningPlugins?
+  /// Whether nothing of it is to stay: no code is loaded into the host.
+  let isDry: Bool
+
   var configuration: HostConfiguration { registry.configuration }
   var trust: PluginTrustPolicy { SwiftRuntime.trustPolicy }
 
@@ -35,10 +40,14 @@ struct PluginLaunching {
     case refused(RefusedPlugin)
   }
 
-  init(_ parts: HostParts, _ log: Logger) throws(HostFailure) {
-    let configuration = parts.configuration
+  init(
+    _ parts: HostParts, _ rules: HostRules, beside running: RunningPlugins? = nil, isDry: Bool = false, _ log: Logger
+  ) throws(HostFailure) {
+    let configuration = rules.configuration
+    (self.running, self.isDry) = (running, isDry)
     registry = LaunchRegistry(
-      configuration: configuration, stateDirectory: parts.directory.path, submissionRules: parts.rules, store: parts.store, log: log)
+      configuration: configuration, stateDirectory: parts.directory.path, submissionRules: rules.submissions, store: parts.store,
+      log: log)
     specs = try WorkerSpecs(configuration, stateDirectory: parts.directory.path)
     cache = VerdictCache(parts.store, specs: specs)
     copies = parts.copies
@@ -46,14 +55,17 @@ struct PluginLaunching {
     processes = parts.processes
     do {
       let pluginHealth = try Scheduler.pluginHealth(
-        in: parts.store, crashed: parts.crashed, retry: configuration.schedulingPolicy().retry, now: parts.clock.wallTime)
+        in: parts.store, crashed: running == nil ? parts.crashed : [:], retry: configuration.schedulingPolicy().retry,
+        now: parts.clock.wallTime)
       mistrusted = Set(pluginHealth.filter(\.value.demandsProcess).keys)
     } catch { throw HostFailure(.configuration, "store: \(error)") }
   }
 
   /// Saves the results for the next launch, and removes unused copies.
-  func conclude(_ result: Result, _ log: Logger) {
-    for plugin in result.registered {
+  ///
+  /// - Parameter leaving: Plugins that may still have runs.
+  func conclude(_ result: Result, leaving: [RegisteredPlugin] = [], _ log: Logger) {
+    for plugin in result.registered where !plugin.isKept {
       if case .unsigned(let note?) = plugin.candidate.signature { log.warning("\(plugin.candidate.name): \(note)") }
       let wantsThread = configuration.plugin(plugin.contracts[0].identifier.rawValue).isolation == .thread
       if wantsThread, plugin.placement.isolation == .process {
@@ -64,7 +76,7 @@ struct PluginLaunching {
     }
     guard copies.settle() else { return log.warning("the private copies of plugins could not be written to the disk for certain") }
     do { try cache.save() } catch { log.warning("what was found out about plugins cannot be kept for the next launch: \(error)") }
-    copies.removeAllBut(Set(result.registered.map { $0.candidate.copyDigest ?? $0.candidate.digest }))
+    copies.removeAllBut(Set((result.registered + leaving).map { $0.candidate.copyDigest ?? $0.candidate.digest }))
   }
 
   func launch() throws(HostFailure) -> Result {
@@ -100,6 +112,7 @@ struct PluginLaunching {
     do throws(PluginRefusal) {
       var candidate = try verify(entry)
       if let file = candidate.remembered { cache.note(file) }
+      if let present = running?.plugin(of: candidate, in: specs) { return (candidate, .registers(present.registrations, nil, nil)) }
       let identifier = identifier(of: candidate)
       if let known = identifier.flatMap({ cache.registrations(of: candidate.digest, as: $0) }) {
         return (candidate, .registers(known, nil, nil))
@@ -213,10 +226,25 @@ struct PluginLaunching {
       throw LaunchFailure(step: .registration, observed: "it registered no handler").refusal(of: candidate.place)
     }
     let contracts = registrations.map { contract(for: $0) }
+    if let present = running?.plugin(of: candidate, in: specs), present.registrations == registrations {
+      worker?.close()
+      registry.take(registrations.map(\.identifier), for: candidate.name)
+      if present.isRepeatable { cache.note(candidate, registrations, as: identifier) }
+      return RegisteredPlugin(
+        candidate: candidate, registrations: registrations, contracts: contracts, changes: [], placement: present.placement,
+        isRepeatable: present.isRepeatable, isKept: true)
+    }
+    if let bound = running?.bound(to: candidate, contracts.map(\.identifier)) {
+      worker?.close()
+      throw bound
+    }
     let changes: [LaunchChange]
     let isRepeatable: Bool
     let placement: Placement
-    if isForThread(registrations) {
+    if isForThread(registrations), isDry {
+      worker?.close()
+      (changes, isRepeatable, placement) = ([], true, .untried)
+    } else if isForThread(registrations) {
       worker?.close()
       let plugin = try load(candidate, as: identifier, registering: registrations, loaded)
       (changes, isRepeatable) = (plugin.changes, !plugin.askedForRequests)
@@ -241,9 +269,11 @@ struct PluginLaunching {
     }
     registry.take(registrations.map(\.identifier), for: candidate.name)
     // Submissions and cancellations may depend on the time or on pending requests, so such a launch is repeated each time.
-    if changes.isEmpty, isRepeatable { cache.note(candidate, registrations, as: identifier) }
+    let hasVerdict = changes.isEmpty && isRepeatable
+    if hasVerdict { cache.note(candidate, registrations, as: identifier) }
     return RegisteredPlugin(
-      candidate: candidate, registrations: registrations, contracts: contracts, changes: changes, placement: placement)
+      candidate: candidate, registrations: registrations, contracts: contracts, changes: changes, placement: placement,
+      isRepeatable: hasVerdict)
   }
 
   /// Relaunches a plugin that asked for its pending requests: now that it owns its identifiers, it gets them.
@@ -331,7 +361,8 @@ struct PluginLaunching {
     var orders: [(place: Int, order: LaunchOrder)] = []
     for (place, prospect) in prospects.enumerated() {
       guard case (let candidate?, .registers(let registrations, _, _)) = prospect, let first = registrations.first,
-        isForThread(registrations)
+        isForThread(registrations), !isDry, running?.plugin(of: candidate, in: specs) == nil,
+        running?.bound(to: candidate, registrations.map(\.identifier)) == nil
       else { continue }
       let isCertain = registrations.allSatisfy { registration in
         claims[registration.identifier] == 1 && candidate.signature.refusal(of: registration.identifier, file: candidate.place) == nil

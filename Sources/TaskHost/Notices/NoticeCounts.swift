@@ -3,16 +3,23 @@ import TaskModel
 
 /// Counts what became of notifications since the host's start, by the names of their rules.
 final class NoticeCounts: Sendable {
-  private let counts = Mutex<[NoticeCount: Int]>([:])
-  /// The rules whose notifications are requests of the host's own identifiers, by these.
-  private let rules: [TaskIdentifier: String]
+  private struct State {
+    var counts: [NoticeCount: Int] = [:]
+    /// The rules whose notifications are requests of the host's own identifiers, by these.
+    var rules: [TaskIdentifier: String] = [:]
+  }
 
-  init(_ rules: [NoticeRule]) {
+  private let state = Mutex(State())
+
+  init(_ rules: [NoticeRule]) { set(rules) }
+
+  /// Counts for these rules from now on. Counts of others stay.
+  func set(_ rules: [NoticeRule]) {
     let own = rules.compactMap { rule in rule.target.map { (rule, $0) } }
       .filter { $1.rawValue.hasPrefix("\(TaskIdentifier.notifications).") }
-    self.rules = Dictionary(own.map { ($1, $0.name) }) { first, _ in first }
-    counts.withLock { counts in
-      for rule in rules where rule.target != nil { counts[NoticeCount(rule: rule.name, outcome: .submitted)] = 0 }
+    state.withLock { state in
+      state.rules = Dictionary(own.map { ($1, $0.name) }) { first, _ in first }
+      for rule in rules where rule.target != nil { state.counts[NoticeCount(rule: rule.name, outcome: .submitted), default: 0] += 0 }
     }
   }
 
@@ -27,7 +34,7 @@ final class NoticeCounts: Sendable {
 
   /// Counts an attempt to deliver, if it is one.
   func note(_ run: RunRecord) {
-    guard let rule = rules[run.identifier], let outcome = run.outcome else { return }
+    guard let rule = state.withLock({ $0.rules[run.identifier] }), let outcome = run.outcome else { return }
     switch outcome {
     case .succeeded, .noop: add(.delivered, rule)
     case .retried, .expired, .crashed, .lost: add(.retried, rule)
@@ -37,9 +44,9 @@ final class NoticeCounts: Sendable {
   }
 
   private func add(_ outcome: NoticeCount.Outcome, _ rule: String) {
-    counts.withLock { $0[NoticeCount(rule: rule, outcome: outcome), default: 0] += 1 }
+    state.withLock { $0.counts[NoticeCount(rule: rule, outcome: outcome), default: 0] += 1 }
   }
 
   /// The counts so far.
-  var current: [NoticeCount: Int] { counts.withLock { $0 } }
+  var current: [NoticeCount: Int] { state.withLock { $0.counts } }
 }

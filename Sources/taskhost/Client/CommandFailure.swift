@@ -29,4 +29,6 @@ enum ExitStatus: Int32, Sendable {
   case noHost = 5
   /// The host refused and gave a reason.
   case refused = 6
+  /// The host's configuration or plugins have problems, so they are not in force.
+  case configuration = 78
 }

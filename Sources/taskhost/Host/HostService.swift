@@ -7,14 +7,14 @@ struct HostService: Service {
   let host: Host
   /// Nil if no service manager has started the host.
   var manager: ServiceManager?
-  /// How long a drain may take.
-  var drainLimit = Duration.zero
+  /// How long hooks of plugins and the grace of handlers may take after ``HostConfiguration/drainTimeout``.
+  private static let afterDrain = Duration.seconds(30)
 
   func run() async {
     // The group is cancelled if the server fails, before a drain or during one.
     await withTaskCancellationHandler {
       for await _ in host.shutdownRequest {}
-      manager?.stopping("draining", within: drainLimit)
+      manager?.stopping("draining", within: host.configuration.drainTimeout + Self.afterDrain)
       await host.drain()
     } onCancel: {
       host.controlFailed()

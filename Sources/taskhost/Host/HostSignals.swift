@@ -5,7 +5,7 @@ import TaskHost
 import TaskModel
 
 /// What the signals of a host ask for. The first SIGTERM or SIGINT drains the host. One for a host that drains already stops the live runs by
-/// force, and a second one ends a host that has not launched yet. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
+/// force, and a second one ends a host that has not launched yet. SIGHUP reloads the host; SIGUSR1 and SIGUSR2 are ignored.
 ///
 /// A thread waits for the signals: a source of Dispatch would keep a pool of threads, one of which wakes every second.
 final class HostSignals: Sendable {
@@ -60,8 +60,7 @@ final class HostSignals: Sendable {
 
   private func take(_ number: Int32, _ name: String) {
     guard number == SIGTERM || number == SIGINT else {
-      let reason = number == SIGHUP ? ": this version does not reload its configuration; restart the host to apply changes" : ""
-      return log.notice("\(name) is ignored\(reason)")
+      return number == SIGHUP ? reload() : log.notice("\(name) is ignored")
     }
     let (host, isFirst) = state.withLock { state in
       defer { state.isAskedToEnd = true }
@@ -79,6 +78,14 @@ final class HostSignals: Sendable {
       if Terminal.errorIsTerminal { Task { await sayWhatRuns(host) } }
     case (let host?, _): host.forceDrain()
     }
+  }
+
+  /// The host logs what becomes of it.
+  private func reload() {
+    guard let host = state.withLock({ $0.host }) else {
+      return log.notice("SIGHUP is ignored: the host launches, and reads everything anyway")
+    }
+    Task { _ = try? await host.reload(isDry: false, by: "SIGHUP") }
   }
 
   /// Ends the process as the signal would without this class, so that a supervisor sees what ended it.

@@ -53,6 +53,14 @@ private func serve(
   do { certificate = try configuration.certificateFiles.map { try CertificateKeeper($0, log: log) } } catch {
     return failed("\(error)", .configuration)
   }
+  let manager = ServiceManager(environment: { getenv($0).map { String(cString: $0) } }, log: log)
+  let reloading = Reloading { () throws(ConfigurationError) in
+    try HostConfiguration.load(for: options)
+  } begun: {
+    manager?.reloading()
+  } ended: {
+    manager?.ready("launched")
+  }
   let host: Host
   var opened: EventSockets?
   do {
@@ -61,7 +69,7 @@ private func serve(
     opened = sockets
     host = try Host.launch(
       configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, in: directory, program: Version.text,
-      log: log
+      log: log, reloading: reloading
     ) {
       ProcessStatus(
         version: Version.text, problems: (sockets?.problems ?? []) + (certificate?.problems ?? []) + [writer.problem].compactMap(\.self),
@@ -76,14 +84,12 @@ private func serve(
   eventSockets?.start { event, payload, recorded in host.notify(event, payload: payload, recorded: recorded) }
   eventSockets?.keep { host.watchFile($0, changed: $1) }
   signals.serve(host)
-  let manager = ServiceManager(environment: { getenv($0).map { String(cString: $0) } }, log: log)
-  // Handlers get their grace after that, and hooks of plugins some time.
-  let service = HostService(host: host, manager: manager, drainLimit: configuration.drainTimeout + .seconds(30))
+  let service = HostService(host: host, manager: manager)
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
     host: host, socket: socket, remote: configuration.remoteAccess(certificate), auditDirectory: configuration.stateDirectory,
-    redaction: PayloadRedaction(configuration.redact), logger: log, watch: { host.watchFile($0, changed: $1) },
+    redaction: host.redaction, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: {
       StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories)
       manager?.launched(host, log)

@@ -47,6 +47,12 @@ final class ServiceManager: Sendable {
   /// The host serves.
   func ready(_ status: String) { tell(["READY=1", "STATUS=\(status)"]) }
 
+  /// The host reads its configuration anew; ``ready(_:)`` says when it has.
+  func reloading() {
+    let now = SystemClock.now.nanoseconds / 1000
+    tell(["RELOADING=1", "MONOTONIC_USEC=\(now)", "STATUS=reloading"])
+  }
+
   /// What the host does, for a person: one line.
   func status(_ status: String) { tell(["STATUS=\(status)"]) }
 

@@ -1,0 +1,96 @@
+import HostThreads
+import Logging
+public import RecordJSON
+import Synchronization
+public import TaskModel
+import TaskScheduler
+import TypedCalls
+
+// A reload is a launch beside the running one: everything is read and verified first, then put in force at once, by one commit of the
+// scheduler. Until that commit, nothing has changed; from then on, everything that begins is new.
+
+extension Host {
+  /// Reads the configuration, the plugins and the keys anew, and puts them in force. Live runs end with what they began with.
+  ///
+  /// - Parameters:
+  ///   - isDry: Whether only to say what would change. Changed plugins are then launched in workers too, to see that they can be.
+  ///   - who: Who asks, for the log.
+  /// - Throws: `conflict` with all that is wrong, a line each, if it cannot be put in force: nothing has changed then.
+  public func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
+    guard let reloading else { throw RequestRefusal(.unsupported, "this host does not know where its configuration is") }
+    guard phase == .launched, !isAskedToEnd else { throw RequestRefusal(.unavailable, "the host is draining: the next one reads it all") }
+    guard !isReloading.exchange(true, ordering: .acquiring) else {
+      throw RequestRefusal(.conflict, "another reload is under way: wait for its end")
+    }
+    defer { isReloading.store(false, ordering: .releasing) }
+    if !isDry { reloading.begun() }
+    defer { if !isDry, !isAskedToEnd { reloading.ended() } }
+    do throws(RequestRefusal) { return try await reload(reloading, isDry: isDry, by: who) } catch {
+      if !isDry {
+        for line in error.message.split(separator: "\n") { log.error("not reloaded: \(line)", metadata: ["by": "\(who)"]) }
+      }
+      throw error
+    }
+  }
+
+  private func reload(_ reloading: Reloading, isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
+    let prepared = try await onThread { Self.result { () throws(ReloadFailure) in try self.prepare(reloading, isDry: isDry) } }
+    let plan = prepared.plan { self.put(prepared, payloads: $0) }
+    let adopted: AdoptedPlan
+    do throws(RequestRefusal) { adopted = try await ask { self.scheduler.adopt(plan, isRehearsal: isDry, completion: $0) } } catch {
+      try? await onThread { .success(prepared.discard()) }
+      // It is not the request that is at fault.
+      throw error.code == .unavailable ? error : RequestRefusal(.conflict, error.message)
+    }
+    guard !isDry else {
+      try? await onThread { .success(prepared.discard()) }
+      return prepared.report
+    }
+    log.notice("reloaded: \(prepared.report.count.map { "\($0) changed" } ?? "nothing has changed")", metadata: ["by": "\(who)"])
+    for (request, refusal) in adopted.refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
+    // It is in force: if no thread can be had for the rest, that waits for the next reload.
+    try? await onThread { .success(self.conclude(prepared)) }
+    return prepared.report
+  }
+
+  private static func result<Value>(_ body: () throws(ReloadFailure) -> Value) -> Result<Value, RequestRefusal> {
+    Result(catching: body).mapError(\.refusal)
+  }
+
+  private func prepare(_ reloading: Reloading, isDry: Bool) throws(ReloadFailure) -> PreparedReload {
+    let configuration: HostConfiguration
+    do throws(ConfigurationError) { configuration = try reloading.load() } catch {
+      throw ReloadFailure("\(error)".split(separator: "\n").map(String.init))
+    }
+    return try PreparedReload(self, configuration, isDry: isDry)
+  }
+
+  /// Puts everything in force that the scheduler does not have. Called on its thread, once its part is durable.
+  private func put(_ prepared: PreparedReload, payloads: TypedPayloads) -> any Launcher {
+    rules.set(prepared.rules)
+    parts.services.add(prepared.plugins.registered.map(\.identifiers))
+    events.begin(prepared.tellers)
+    events.notices.set(prepared.rules.configuration.noticeRules)
+    return launched.withLock { launched in
+      let launcher = launched.launcher.serving(prepared.plugins.registered, payloads: payloads)
+      launched = Launched(registry: prepared.plugins, specs: prepared.launching.specs, launcher: launcher)
+      return launcher
+    }
+  }
+
+  /// Ends what is not in force any more, and keeps what was found out for the next launch. May block.
+  private func conclude(_ prepared: PreparedReload) {
+    prepared.before.tellers.stop(except: prepared.tellers)
+    for key in prepared.report.keys {
+      let values = key.isSecret ? "" : ": \(key.before ?? "unset") → \(key.after ?? "unset")"
+      log.info("reloaded \(key.name)\(values)")
+    }
+    for plugin in prepared.plugins.registered where !plugin.isKept { plugin.logRegistration(to: log) }
+    prepared.launching.conclude(prepared.plugins, leaving: prepared.before.launched.registry.registered, log)
+    launchedFiles.replace(with: prepared.plugins.files)
+    let contracts = prepared.plugins.registered.flatMap(\.contracts)
+    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(with: contracts)) {
+      log.warning("\(problem.text)")
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import HostThreads
+import PluginTrust
+import RecordJSON
+import TaskModel
+import TaskScheduler
+import TypedCalls
+import WorkerProcesses
+
+/// A configuration that was verified, with plugins that were launched, beside those in force.
+struct PreparedReload: Sendable {
+  let rules: HostRules
+  let launching: PluginLaunching
+  let plugins: PluginLaunching.Result
+  /// Who is told from then on; in a dry run, who is told now.
+  let tellers: Tellers
+  /// What is in force until then.
+  let before: (rules: HostRules, launched: Host.Launched, tellers: Tellers)
+  var report: ReloadReport
+
+  private var contracts: [HandlerContract] { plugins.registered.flatMap(\.contracts) }
+
+  /// - Throws: All that is wrong with it.
+  init(_ host: Host, _ configuration: HostConfiguration, isDry: Bool) throws(ReloadFailure) {
+    before = (host.rules.current, host.launched.withLock { $0 }, host.events.tellers)
+    let present = before.rules.configuration
+    let changes = present.written.changes(to: configuration.written)
+    var problems = present.keysThatNeedRestart(for: configuration, among: changes).map {
+      "\($0): only a restart of the host changes it: restart the host, or undo the change"
+    }
+    do throws(HostFailure) { try configuration.checkDemands() } catch { problems += ReloadFailure(error).problems }
+    guard problems.isEmpty else { throw ReloadFailure(problems) }
+    rules = HostRules(configuration, stateDirectory: host.stateDirectory)
+    do throws(HostFailure) {
+      launching = try PluginLaunching(
+        host.parts, rules, beside: RunningPlugins(before.launched.registry.registered, before.launched.specs), isDry: isDry, host.log)
+      plugins = try launching.launch()
+    } catch { throw ReloadFailure(error) }
+    do throws(ReloadFailure) {
+      try Self.check(plugins, after: before.launched.registry, configuration, allowsMissing: host.allowsMissing)
+      let contracts = plugins.registered.flatMap(\.contracts)
+      do throws(HostFailure) {
+        tellers =
+          try isDry
+          ? before.tellers
+          : before.tellers.next(
+            configuration, contracts: contracts, after: present, before.launched.registry.registered.flatMap(\.contracts), log: host.log)
+      } catch { throw ReloadFailure(error) }
+    } catch {
+      Self.close(plugins)
+      throw error
+    }
+    report = ReloadReport(
+      isDry: isDry,
+      keys: changes.map {
+        ReloadReport.Key($0.path.description, before: $0.shownBefore, after: $0.shownAfter, isSecret: $0.isSecret)
+      },
+      plugins: Self.changes(plugins, after: before.launched.registry, present, configuration))
+  }
+
+  /// Throws all that the new set must not do.
+  private static func check(
+    _ plugins: PluginLaunching.Result, after before: PluginLaunching.Result, _ configuration: HostConfiguration, allowsMissing: Bool
+  ) throws(ReloadFailure) {
+    var problems: [String] = []
+    for refused in plugins.refused where !before.refused.contains(where: { $0.refusal.file == refused.refusal.file }) {
+      problems.append("\(refused.refusal)")
+    }
+    let places = Set(plugins.registered.map(\.candidate.place) + plugins.refused.map(\.refusal.file))
+    for plugin in before.registered where plugin.isBound && !places.contains(plugin.candidate.place) {
+      problems.append(
+        "\(plugin.identifiers[0]): it runs in threads of the host, where code cannot be unloaded: restart the host to remove it, or put "
+          + "\(plugin.candidate.path) back")
+    }
+    if !allowsMissing {
+      do throws(HostFailure) { try plugins.checkPermitted(configuration) } catch {
+        problems += ReloadFailure(error).problems.filter { problem in !problems.contains { problem.hasSuffix($0) } }
+      }
+    }
+    do throws(HostFailure) {
+      try Host.check(configuration.scheduledRequests(), TypedPayloads(plugins.registered.flatMap(\.contracts)).rejecting)
+    } catch { problems += ReloadFailure(error).problems }
+    guard problems.isEmpty else { throw ReloadFailure(problems) }
+  }
+
+  private static func changes(
+    _ plugins: PluginLaunching.Result, after before: PluginLaunching.Result, _ present: HostConfiguration, _ next: HostConfiguration
+  ) -> [ReloadReport.Plugin] {
+    var known: [TaskIdentifier: RegisteredPlugin] = [:]
+    for plugin in before.registered { for identifier in plugin.identifiers { known[identifier] = plugin } }
+    let registered = Set(plugins.registered.flatMap(\.identifiers))
+    var changes: [ReloadReport.Plugin] = []
+    for plugin in plugins.registered where !plugin.isKept {
+      guard let first = plugin.identifiers.first else { continue }
+      let replaced = plugin.identifiers.lazy.compactMap { known[$0] }.first
+      let fate: ReloadReport.Plugin.Fate =
+        replaced.map { $0.candidate.digest == plugin.candidate.digest ? .relaunched : .replaced } ?? .added
+      changes.append(
+        ReloadReport.Plugin(
+          first, file: plugin.candidate.place, fate, permissions: replaced == nil ? [] : present.plugin(first.rawValue).permissions,
+          next.plugin(first.rawValue).permissions))
+    }
+    for plugin in before.registered where registered.isDisjoint(with: plugin.identifiers) {
+      guard let first = plugin.identifiers.first else { continue }
+      changes.append(
+        ReloadReport.Plugin(
+          first, file: plugin.candidate.place, .removed, permissions: present.plugin(first.rawValue).permissions, []))
+    }
+    return changes.sorted { $0.identifier < $1.identifier }
+  }
+
+  /// What the scheduler is to put in force.
+  ///
+  /// - Parameter adopted: Called on the scheduler's thread once that is durable; returns the launcher.
+  func plan(adopted: @escaping @Sendable (_ payloads: TypedPayloads) -> (any Launcher)?) -> SchedulingPlan {
+    let configuration = rules.configuration
+    var plan = SchedulingPlan(
+      policy: configuration.schedulingPolicy(), contracts: contracts, schedules: configuration.scheduledRequests())
+    let payloads = TypedPayloads(contracts)
+    plan.changes = plugins.changes
+    plan.rejection = payloads.rejecting
+    plan.completions = rules.completions(among: plugins.registered.map(\.identifiers))
+    plan.adopted = { adopted(payloads) }
+    return plan
+  }
+
+  /// Ends what was made for it: it is not put in force. Blocks.
+  func discard() {
+    Self.close(plugins)
+    tellers.stop(except: before.tellers)
+  }
+
+  private static func close(_ plugins: PluginLaunching.Result) {
+    for plugin in plugins.registered where !plugin.isKept {
+      if case .process(let worker) = plugin.placement { worker.close() }
+    }
+  }
+}
