@@ -79,6 +79,9 @@ struct ReloadTests {
       #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
       try FileManager.default.removeItem(atPath: host.directory("taskhost.toml"))
       #expect(try await host.cli("reload").status == 78)
+      #expect(mkfifo(host.directory("taskhost.toml"), 0o600) == 0)
+      #expect(try await host.cli("reload").errors.contains("is not a regular file"))
+      try FileManager.default.removeItem(atPath: host.directory("taskhost.toml"))
       try host.directory.file("taskhost.toml", Data([0xff, 0, 1]))
       #expect(try await host.cli("reload", "--dry-run").status == 78)
       let answer = try await onThread { [socket = host.socket] in try SocketClient(socket).request("POST", "/v1/reload", body: "{}") }

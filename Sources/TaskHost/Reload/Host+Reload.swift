@@ -1,3 +1,4 @@
+import Glibc
 import HostThreads
 import Logging
 public import RecordJSON
@@ -58,6 +59,11 @@ extension Host {
   }
 
   private func prepare(_ reloading: Reloading, isDry: Bool) throws(ReloadFailure) -> PreparedReload {
+    // One that somebody must write to first would hold up this reload, and all later ones.
+    var info = stat()
+    if let file = self.configuration.file, stat(file, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
+      throw ReloadFailure(["\(file) is not a regular file, so it cannot be read anew: restart the host, or put a file in its place"])
+    }
     let configuration: HostConfiguration
     do throws(ConfigurationError) { configuration = try reloading.load() } catch {
       throw ReloadFailure("\(error)".split(separator: "\n").map(String.init))
