@@ -18,7 +18,7 @@ extension StateDirectory {
   public convenience init(forChangesTo configuration: HostConfiguration) throws(HostFailure) {
     try Self.checkOwner(configuration.stateDirectory)
     try self.init(configuration.stateDirectory)
-    if let mark = configuration.storeMark { try check(mark: mark) }
+    if let mark = configuration.storeMark { try Self.check(mark: mark, outsideOf: path) }
   }
 
   /// The host could not open files that belong to another user, such as root.

@@ -16,7 +16,7 @@ struct TaskHostCommand: AsyncParsableCommand {
 
       EXIT CODES
         0 done, 1 the task failed, 2 usage, 4 cancelled,
-        5 no host is running, 6 refused by the host
+        5 no host is running, 6 refused by the host, 78 a wrong configuration
       """,
     version: Version.text,
     subcommands: [
@@ -24,7 +24,7 @@ struct TaskHostCommand: AsyncParsableCommand {
       TokenCommand.self, TokensCommand.self, AuditCommand.self, SimulateCommand.self,
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, TopCommand.self, PauseCommand.self,
       ResumeCommand.self, HoldCommand.self, TakeoverCommand.self, ConfigCommand.self, DoctorCommand.self, StoreCommand.self,
-      ReloadCommand.self, ShutdownCommand.self, LaterCommand.self,
+      ReloadCommand.self, ShutdownCommand.self,
     ])
 
   /// Runs the command in `arguments` and reports errors.

@@ -102,6 +102,7 @@ import Testing
 
   /// Each pair was tried with Debian's cron: what the shell ran, and what it read.
   private static let commands: [(String, String, String?)] = [
+    ("cat%a\\\\%b", "cat", "a\\%b\n"),
     ("printf '\\%s' 'a\\\\b\\%c\\d'", "printf '%s' 'a\\b%c\\d'", nil), ("cat%one%two\\%three\\\\four%", "cat", "one\ntwo%three\\\\four\n"),
     ("cat%one%two", "cat", "one\ntwo\n"), ("cat%", "cat", ""), ("cat", "cat", nil), ("a\\", "a\\", nil), ("%x", "", "x\n"),
   ]

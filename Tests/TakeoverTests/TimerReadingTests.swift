@@ -90,6 +90,12 @@ import Testing
     #expect(!text.contains("Berlin"))
     _ = try HostConfiguration.parse(
       text.split(separator: "\n").filter { !$0.hasPrefix("user") }.joined(separator: "\n"), file: "/tmp/t.toml")
+    // The words are made first: what an instance stands for is neither split nor unescaped.
+    let escaped = Self.report([
+      #"w@a\x20b.timer"#: "[Timer]\nOnCalendar=06:00\n",
+      #"w@a\x20b.service"#: "[Service]\nExecStart=/usr/bin/printf \"%%s|\" %i %I pre%Ipost\n",
+    ])
+    #expect(try #require(escaped.configuration).contains(##"run = ["/usr/bin/printf", "%s|", "a\\x20b", "a b", "prea bpost"]"##))
     let all = Self.report([
       "a.timer": "[Timer]\nOnBootSec=15min\nOnUnitActiveSec=5min\nOnCalendar=06:00\n", "a.service": "[Service]\nExecStart=/bin/true\n",
     ])

@@ -43,7 +43,8 @@ struct CronCommandText: Equatable {
         isEscaped = false
       } else {
         input.append(byte == UInt8(ascii: "%") ? 0x0a : byte)
-        isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        // Unlike in the command, a second \ still escapes what follows.
+        isEscaped = byte == UInt8(ascii: "\\")
       }
     }
     if let last = input.last, last != 0x0a { input.append(0x0a) }

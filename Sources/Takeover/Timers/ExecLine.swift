@@ -4,6 +4,9 @@ struct ExecLine: Equatable {
     let text: String
   }
 
+  /// The most bytes of an argument in a configuration of the host.
+  private static let longestArgument = 100_000
+
   /// The program and its arguments, with variables as they are written.
   let words: [String]
   /// `-`: any exit code is a success.
@@ -13,7 +16,8 @@ struct ExecLine: Equatable {
   /// Whether `$NAME` and `${NAME}` are replaced.
   let expands: Bool
 
-  init(_ text: String) throws(Problem) {
+  /// - Parameter specifiers: Replace what begins with `%`, in each word by itself as systemd does: a value is never split or unescaped.
+  init(_ text: String, specifiers: UnitSpecifiers? = nil) throws(Problem) {
     var rest = text[...]
     var (ignoresFailure, isPrivileged, expands) = (false, false, true)
     prefixes: while let first = rest.first {
@@ -26,8 +30,12 @@ struct ExecLine: Equatable {
       }
       rest = rest.dropFirst()
     }
-    let words = try Self.words(String(rest))
+    var words = try Self.words(String(rest))
+    if let specifiers { words = try words.map { word throws(Problem) in try specifiers.expand(word) } }
     guard let program = words.first, !program.isEmpty else { throw Problem(text: "it names no program") }
+    guard !words.contains(where: { $0.utf8.count > Self.longestArgument }) else {
+      throw Problem(text: "an argument is longer than \(Self.longestArgument) bytes")
+    }
     guard !words.contains(";") else { throw Problem(text: "it has several commands, separated by ;: write a line for each") }
     self.words = words
     self.ignoresFailure = ignoresFailure
@@ -47,9 +55,10 @@ struct ExecLine: Equatable {
       index += 1
       if byte == UInt8(ascii: "\\") {
         guard index < bytes.count else { throw Problem(text: "it ends with \\") }
-        word = (word ?? []) + (try escape(bytes, &index))
+        word = word ?? []
+        word?.append(contentsOf: try escape(bytes, &index))
       } else if let end = quote {
-        if byte == end { quote = nil } else { word = (word ?? []) + [byte] }
+        if byte == end { quote = nil } else { word?.append(byte) }
       } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'"), word == nil {
         quote = byte
         word = []
@@ -57,7 +66,8 @@ struct ExecLine: Equatable {
         if let done = word { words.append(Bytes.shown(done)) }
         word = nil
       } else {
-        word = (word ?? []) + [byte]
+        word = word ?? []
+        word?.append(byte)
       }
     }
     guard quote == nil else { throw Problem(text: "a quote has no end") }

@@ -68,7 +68,8 @@ struct ServiceReading {
     case .bad(let why): return (.nothing(why), [])
     case .assignment(let section, let key, let value):
       if section.hasPrefix("X-") || section == "Install" { return (.nothing("it has no effect on a command"), []) }
-      do throws(ExecLine.Problem) { return try read(section, key, try specifiers.expand(value)) } catch {
+      // The words of a command are made first, and specifiers replaced in each.
+      do throws(ExecLine.Problem) { return try read(section, key, key.hasPrefix("Exec") ? value : try specifiers.expand(value)) } catch {
         return (.refused(error.text), [])
       }
     }
@@ -223,7 +224,7 @@ struct ServiceReading {
       self[keyPath: list] = []
       return (.setting("forgets the commands before"), [])
     }
-    let line = try ExecLine(value)
+    let line = try ExecLine(value, specifiers: specifiers)
     if line.isPrivileged, command.user != "root" {
       throw ExecLine.Problem(text: "it runs as root, and the rest as \(command.user ?? ""): a command has one user")
     }

@@ -94,8 +94,8 @@ extension Host {
     for plugin in prepared.plugins.registered where !plugin.isKept { plugin.logRegistration(to: log) }
     prepared.launching.conclude(prepared.plugins, leaving: prepared.before.launched.registry.registered, log)
     launchedFiles.replace(with: prepared.plugins.files)
-    let contracts = prepared.plugins.registered.flatMap(\.contracts)
-    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(with: contracts)) {
+    let identifiers = Set(prepared.plugins.registered.flatMap(\.contracts).map(\.identifier.rawValue))
+    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(withHandlersFor: identifiers)) {
       log.warning("\(problem.text)")
     }
   }

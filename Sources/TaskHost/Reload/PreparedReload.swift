@@ -72,7 +72,8 @@ struct PreparedReload: Sendable {
           + "\(plugin.candidate.path) back")
     }
     if !allowsMissing {
-      do throws(HostFailure) { try plugins.checkPermitted(configuration) } catch {
+      let offered = Set(plugins.registered.flatMap(\.identifiers))
+      do throws(HostFailure) { try configuration.checkPermitted(offered: offered, refused: plugins.refused) } catch {
         problems += ReloadFailure(error).problems.filter { problem in !problems.contains { problem.hasSuffix($0) } }
       }
     }

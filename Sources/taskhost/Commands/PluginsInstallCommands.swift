@@ -92,7 +92,7 @@ private struct InstalledPlugin {
     let details = [identifier, version.map { "version \($0)" }].compactMap(\.self).joined(separator: ", ")
     Terminal.print("\(what) \(installation.path)\(details.isEmpty ? "" : " (\(details))")")
     if hasPrevious { Terminal.note("the earlier one is kept: taskhost plugins rollback \(installation.name)") }
-    Terminal.note("a running host goes on with what it has loaded, until it is launched again")
+    Terminal.note("a running host takes it after: taskhost reload")
   }
 }
 

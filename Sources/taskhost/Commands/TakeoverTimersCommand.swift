@@ -36,7 +36,8 @@ struct TakeoverTimersCommand: AsyncParsableCommand {
     let report = TakeoverReport(source: "timers", findings: TimerTakeover.findings(of: machine), differences: TimerTakeover.differences)
     if observation.observe { return try observation.run(report, root: root, json: options.json) }
     guard options.apply else { return try options.show(report) }
-    let names = report.commands.compactMap(\.timer)
+    // Names of instances have backslashes.
+    let names = report.commands.compactMap(\.timer).map { $0.contains("\\") ? "'\($0)'" : $0 }
     try options.carryOut(
       report, root: root, seen: [:], next: ["then disable the timers: systemctl disable --now \(names.joined(separator: " "))"])
   }
