@@ -6,16 +6,6 @@ import Testing
 /// What ends other programs without a word does not end the host.
 @Suite("Signals, limits and a socket that is removed", .timeLimit(.minutes(10)))
 struct HostSurvivalTests {
-  @Test("SIGHUP is ignored, and the log says so")
-  func hangup() async throws {
-    try await HostProcess.run { host in
-      host.signal(SIGHUP)
-      try await host.current.line(with: "SIGHUP is ignored")
-      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
-      #expect(try await host.terminate().status == 0)
-    }
-  }
-
   @Test(
     "a signal that means nothing to a host changes nothing", arguments: [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR])
   func idle(_ number: Int32) async throws {

@@ -32,6 +32,14 @@ struct PluginsInstallTests {
     /// All names in the plugin directory.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: host.directory("shelf"))) ?? []).sorted() }
 
+    /// Signs a plugin with a new key, vendor.key.
+    func sign(_ plugin: String) async throws {
+      for arguments in [["keygen", "vendor"], ["sign", plugin, "--key", "vendor.key"]] {
+        let made = try await Program.run(try BuiltProgram.taskhost, ["plugins"] + arguments, directory: host.directory.path)
+        guard made.status == 0 else { throw TestFailure("plugins \(arguments[0]): \(made.errors)") }
+      }
+    }
+
     func tar(_ name: String, _ members: String...) async throws {
       let result = try await Program.run("/usr/bin/env", ["tar", "-czf", host.directory(name), "-C", host.directory.path] + members)
       guard result.status == 0 else { throw TestFailure("tar: \(result.errors)") }
@@ -68,10 +76,7 @@ struct PluginsInstallTests {
   @Test("the signature comes and goes with its plugin, and is checked against the configuration's keys before anything changes")
   func signatures() async throws {
     try await Self.withPlace { place in
-      for arguments in [["keygen", "vendor"], ["sign", "two/libVendor.so", "--key", "vendor.key"]] {
-        let made = try await Program.run(try BuiltProgram.taskhost, ["plugins"] + arguments, directory: place.host.directory.path)
-        #expect(made.status == 0, "\(made.errors)")
-      }
+      try await place.sign("two/libVendor.so")
       #expect(try await place.run("install", "one/libVendor.so").status == 0)
       #expect(try await place.run("install", "two/libVendor.so").status == 0)
       let signature = place.content("libVendor.so.sig")
@@ -117,7 +122,7 @@ struct PluginsInstallTests {
   func archives() async throws {
     try await Self.withPlace { place in
       try place.host.directory.file("two/README", "read me")
-      try place.host.directory.file("two/libVendor.so.sig", "not yet one")
+      try await place.sign("two/libVendor.so")
       try await place.tar("vendor.tar.gz", "two")
       let installed = try await place.run("install", "vendor.tar.gz")
       #expect(installed.status == 0, "\(installed.errors)")
