@@ -111,7 +111,7 @@ class Browser:
         self._click(lambda: self.button(label, within))
 
     def follow(self, xpath):
-        """Clicks a link."""
+        """Clicks a link, or whatever else is found."""
         self._click(lambda: self.find(xpath, "xpath"))
 
     def _click(self, find):

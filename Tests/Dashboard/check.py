@@ -266,7 +266,7 @@ class Check:
             self.expect(any("the archive moves" in str(gate) for gate in self.host.json("GET", f"/v1/requests/{held}/why")["gates"]), "it is held")
             browser.push("Resume", mine)
             browser.wait(lambda: "ended" in browser.text(".notice") and "tag:held" not in browser.text("#list"), "the end of the pause")
-            browser.click(browser.find("#everything"))
+            browser.follow("//*[@id='everything']")
             browser.push("Pause")
             browser.wait(lambda: "Pause everything?" in browser.text("h1"), "the question")
             look("pause-question")
