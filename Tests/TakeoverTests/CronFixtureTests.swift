@@ -51,7 +51,7 @@ enum FixtureMachine {
 
 @Suite("Takeover of 200 lines of cron") struct CronFixtureTests {
   /// A finding as one line of `Fixtures/expected.txt`.
-  private static func line(_ finding: Takeover.Finding) -> String {
+  private static func line(_ finding: LineFinding) -> String {
     let what: String
     switch finding.result {
     case .nothing(let why), .setting(let why), .covered(let why), .refused(let why): what = why
@@ -83,7 +83,7 @@ enum FixtureMachine {
     #expect(report.findings.count { $0.line > 0 && !["comment", "blank line"].contains(Self.why($0)) } >= 200)
   }
 
-  private static func why(_ finding: Takeover.Finding) -> String {
+  private static func why(_ finding: LineFinding) -> String {
     if case .nothing(let what) = finding.result { what } else { "" }
   }
 

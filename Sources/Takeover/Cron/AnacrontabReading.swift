@@ -4,10 +4,10 @@ struct AnacrontabReading {
   let machine: CronMachine
 
   /// The findings of all lines. A line that is continued with `\` has one finding at its first line; the lines that continue it say so.
-  func findings(_ book: inout IdentifierBook) -> [Finding] {
+  func findings(_ book: inout IdentifierBook) -> [LineFinding] {
     let (lines, _) = Bytes.lines(of: file.bytes)
     var settings = CrontabSettings()
-    var findings: [Finding] = []
+    var findings: [LineFinding] = []
     var index = 0
     while index < lines.count {
       let first = index
@@ -18,10 +18,10 @@ struct AnacrontabReading {
         whole += lines[index]
       }
       let (result, notes) = result(of: whole, &settings, &book)
-      findings.append(Finding(file: file.path, line: first + 1, text: Bytes.shown(lines[first]), result, notes: notes))
+      findings.append(LineFinding(file: file.path, line: first + 1, text: Bytes.shown(lines[first]), result, notes: notes))
       for more in (first + 1)..<max(index + 1, first + 1) {
         findings.append(
-          Finding(file: file.path, line: more + 1, text: Bytes.shown(lines[more]), .covered("it continues line \(first + 1)")))
+          LineFinding(file: file.path, line: more + 1, text: Bytes.shown(lines[more]), .covered("it continues line \(first + 1)")))
       }
       index += 1
     }
@@ -30,7 +30,7 @@ struct AnacrontabReading {
 
   private func result(
     of line: [UInt8], _ settings: inout CrontabSettings, _ book: inout IdentifierBook
-  ) -> (Finding.Result, notes: [String]) {
+  ) -> (LineFinding.Result, notes: [String]) {
     let content = line.drop(while: Bytes.isSpace)
     guard let first = content.first else { return (.nothing("blank line"), []) }
     if first == UInt8(ascii: "#") { return (.nothing("comment"), []) }
@@ -79,7 +79,7 @@ struct AnacrontabReading {
     return (.command(carried), notes)
   }
 
-  private func variable(_ name: String, _ value: String, _ settings: inout CrontabSettings) -> (Finding.Result, notes: [String]) {
+  private func variable(_ name: String, _ value: String, _ settings: inout CrontabSettings) -> (LineFinding.Result, notes: [String]) {
     switch name {
     case "START_HOURS_RANGE", "RANDOM_DELAY":
       _ = settings.set(name, value.split { $0 == " " || $0 == "\t" || $0 == "\r" }.joined(), isCronie: true)

@@ -12,10 +12,10 @@ public enum CronTakeover {
   ]
 
   /// A finding for every line of every file, every file of a folder of `run-parts`, and every place that cannot be read.
-  public static func findings(of machine: CronMachine) -> [Finding] {
+  public static func findings(of machine: CronMachine) -> [LineFinding] {
     var book = IdentifierBook()
     let daylight = DaylightNote(machine.zone, after: machine.now)
-    var findings: [Finding] = []
+    var findings: [LineFinding] = []
     for file in machine.files {
       if file.kind == .anacron {
         findings += AnacrontabReading(file: file, machine: machine).findings(&book)
@@ -24,17 +24,17 @@ public enum CronTakeover {
       }
     }
     findings += machine.folders.flatMap { scripts(of: $0, among: findings) }
-    findings += machine.unreadable.map { Finding(file: $0.path, line: 0, text: "", .refused($0.why)) }
+    findings += machine.unreadable.map { LineFinding(file: $0.path, line: 0, text: "", .refused($0.why)) }
     return findings
   }
 
   /// Each file of a folder, and who runs it.
-  private static func scripts(of folder: CronFolder, among findings: [Finding]) -> [Finding] {
+  private static func scripts(of folder: CronFolder, among findings: [LineFinding]) -> [LineFinding] {
     let runner = findings.first { finding in
       finding.command.map { command in CommandHints.runParts(command.shell ?? command.run.last ?? "") == folder.path } ?? false
     }
     return folder.scripts.map { script in
-      let result: Finding.Result
+      let result: LineFinding.Result
       if let flaw = script.flaw {
         result = .nothing("run-parts leaves it alone: \(flaw)")
       } else if let runner, let command = runner.command {
@@ -42,7 +42,7 @@ public enum CronTakeover {
       } else {
         result = .nothing("no line that is carried over runs the folder \(folder.path)")
       }
-      return Finding(file: "\(folder.path)/\(script.name)", line: 0, text: "", result)
+      return LineFinding(file: "\(folder.path)/\(script.name)", line: 0, text: "", result)
     }
   }
 }

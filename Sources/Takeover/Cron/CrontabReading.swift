@@ -11,7 +11,7 @@ struct CrontabReading {
   private static let longestCommand = 50_000
 
   /// The findings of all lines, in order.
-  func findings(_ book: inout IdentifierBook) -> [Finding] {
+  func findings(_ book: inout IdentifierBook) -> [LineFinding] {
     let (lines, endsWithLineEnd) = Bytes.lines(of: file.bytes)
     var entries = lines.map { CrontabEntry($0, hasUser: file.kind == .system, isCronie: machine.isCronie) }
     for (index, entry) in entries.enumerated() {
@@ -22,8 +22,8 @@ struct CrontabReading {
     var jobs = 0
     return zip(lines, entries).enumerated().map { index, pair in
       let (line, entry) = pair
-      func finding(_ result: Finding.Result, _ notes: [String] = []) -> Finding {
-        Finding(file: file.path, line: index + 1, text: Bytes.shown(line), result, notes: notes)
+      func finding(_ result: LineFinding.Result, _ notes: [String] = []) -> LineFinding {
+        LineFinding(file: file.path, line: index + 1, text: Bytes.shown(line), result, notes: notes)
       }
       switch entry {
       case .blank: return finding(.nothing("blank line"))
@@ -65,7 +65,7 @@ struct CrontabReading {
   }
 
   /// Why cron runs no line of the file; nil if it runs them.
-  private func reasonToIgnore(_ entries: [CrontabEntry], endsWithLineEnd: Bool) -> Finding.Result? {
+  private func reasonToIgnore(_ entries: [CrontabEntry], endsWithLineEnd: Bool) -> LineFinding.Result? {
     if let flaw = file.flaw {
       return file.isFlawIntended ? .nothing("cron does not read this file: \(flaw)") : .refused("cron does not read this file: \(flaw)")
     }
@@ -79,7 +79,7 @@ struct CrontabReading {
 
   private func result(
     of job: CronJob, _ settings: CrontabSettings, isFirst: Bool, _ book: inout IdentifierBook
-  ) -> (Finding.Result, notes: [String]) {
+  ) -> (LineFinding.Result, notes: [String]) {
     var bytes = job.command
     var notes = job.fields.compactMap(\.surprise)
     if bytes.last == 0x0d {

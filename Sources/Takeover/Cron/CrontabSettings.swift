@@ -12,7 +12,7 @@ struct CrontabSettings {
   private static let ofMail: Set<String> = ["MAILTO", "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING"]
 
   /// Sets a variable. Returns what becomes of the line.
-  mutating func set(_ name: String, _ value: String, isCronie: Bool) -> (Finding.Result, notes: [String]) {
+  mutating func set(_ name: String, _ value: String, isCronie: Bool) -> (LineFinding.Result, notes: [String]) {
     guard Self.isName(name) else {
       return (.refused("\"\(name)\" is not the name of a variable that a configuration takes (A-Z a-z 0-9 _, the first no digit)"), [])
     }

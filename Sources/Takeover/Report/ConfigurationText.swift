@@ -5,7 +5,7 @@ public enum ConfigurationText {
   /// The whole text: a comment and a table for each command, windows, and whom to tell of failures.
   ///
   /// - Parameter source: What was taken over, for the first line.
-  public static func whole(of findings: [Finding], source: String) -> String {
+  public static func whole(of findings: [LineFinding], source: String) -> String {
     var parts = ["# Made by `taskhost takeover \(source)`. Each table names the line that it was."]
     let carried = findings.compactMap { finding in finding.command.map { (finding, $0) } }
     for window in Set(carried.compactMap(\.1.window)).sorted(by: { $0.name < $1.name }) {

@@ -5,12 +5,12 @@ public struct TakeoverReport: Sendable {
   /// `cron` or `timers`.
   public let source: String
   /// In the order of the files.
-  public let findings: [Finding]
+  public let findings: [LineFinding]
   /// What differs for every line.
   public let differences: [String]
 
   /// Creates a report.
-  public init(source: String, findings: [Finding], differences: [String]) {
+  public init(source: String, findings: [LineFinding], differences: [String]) {
     self.source = source
     self.findings = findings
     self.differences = differences
@@ -27,7 +27,7 @@ public struct TakeoverReport: Sendable {
 
   /// How many findings there are of each kind.
   public var counts: [(kind: String, count: Int)] {
-    Finding.kinds.map { kind in (kind, findings.count { $0.kind == kind }) }
+    LineFinding.kinds.map { kind in (kind, findings.count { $0.kind == kind }) }
   }
 
   /// The report as one line of JSON.
@@ -61,7 +61,7 @@ public struct TakeoverReport: Sendable {
   }
 }
 
-extension Finding {
+extension LineFinding {
   /// The kinds of results, as JSON names them.
   public static let kinds = ["command", "covered", "setting", "nothing", "refused"]
 

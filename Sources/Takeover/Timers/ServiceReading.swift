@@ -3,7 +3,7 @@ import StrictText
 /// Makes findings of a service that a timer starts, and its command.
 struct ServiceReading {
   /// A finding for each line.
-  private(set) var findings: [Finding] = []
+  private(set) var findings: [LineFinding] = []
   /// Why it cannot become a command.
   private(set) var obstacles: [String] = []
   /// The command, with neither identifier nor schedule.
@@ -45,11 +45,11 @@ struct ServiceReading {
   }
 
   /// The finding of an entry, and one for each line that continues it.
-  static func findings(of entry: UnitText.Entry, _ result: Finding.Result, _ notes: [String]) -> [Finding] {
-    let first = Finding(file: entry.file, line: entry.lines.lowerBound, text: entry.text, result, notes: notes)
+  static func findings(of entry: UnitText.Entry, _ result: LineFinding.Result, _ notes: [String]) -> [LineFinding] {
+    let first = LineFinding(file: entry.file, line: entry.lines.lowerBound, text: entry.text, result, notes: notes)
     return [first]
       + entry.lines.dropFirst().map {
-        Finding(file: entry.file, line: $0, text: "", .covered("it continues line \(entry.lines.lowerBound)"))
+        LineFinding(file: entry.file, line: $0, text: "", .covered("it continues line \(entry.lines.lowerBound)"))
       }
   }
 
@@ -60,13 +60,8 @@ struct ServiceReading {
       || ["Type", "User", "WorkingDirectory", "Environment", "EnvironmentFile", "PassEnvironment"].contains(key)
   }
 
-  private mutating func read(_ entry: UnitText.Entry) -> (Finding.Result, notes: [String]) {
-    switch entry.content {
-    case .blank: return (.nothing("blank line"), [])
-    case .comment: return (.nothing("comment"), [])
-    case .section(let name): return (.nothing("the section \(name)"), [])
-    case .bad(let why): return (.nothing(why), [])
-    case .assignment(let section, let key, let value):
+  private mutating func read(_ entry: UnitText.Entry) -> (LineFinding.Result, notes: [String]) {
+    entry.result { section, key, value in
       if section.hasPrefix("X-") || section == "Install" { return (.nothing("it has no effect on a command"), []) }
       // The words of a command are made first, and specifiers replaced in each.
       do throws(ExecLine.Problem) { return try read(section, key, key.hasPrefix("Exec") ? value : try specifiers.expand(value)) } catch {
@@ -76,7 +71,7 @@ struct ServiceReading {
   }
 
   private mutating func read(_ section: String, _ key: String, _ value: String) throws(ExecLine.Problem) -> (
-    Finding.Result, notes: [String]
+    LineFinding.Result, notes: [String]
   ) {
     if let obstacle = UnitKey.obstacles[key], !["no", "false", "0", ""].contains(value) { return (.refused(obstacle), []) }
     if section == "Unit" { return try unit(key, value) }
@@ -164,7 +159,7 @@ struct ServiceReading {
     }
   }
 
-  private mutating func unit(_ key: String, _ value: String) throws(ExecLine.Problem) -> (Finding.Result, notes: [String]) {
+  private mutating func unit(_ key: String, _ value: String) throws(ExecLine.Problem) -> (LineFinding.Result, notes: [String]) {
     switch key {
     case "Wants", "Requires", "After", "BindsTo", "Requisite":
       let units = value.split(separator: " ")
@@ -219,7 +214,7 @@ struct ServiceReading {
 
   private mutating func add(
     _ value: String, to list: WritableKeyPath<Self, [ExecLine]>, _ what: String
-  ) throws(ExecLine.Problem) -> (Finding.Result, notes: [String]) {
+  ) throws(ExecLine.Problem) -> (LineFinding.Result, notes: [String]) {
     guard !value.isEmpty else {
       self[keyPath: list] = []
       return (.setting("forgets the commands before"), [])
@@ -232,7 +227,7 @@ struct ServiceReading {
     return (.setting(what), [])
   }
 
-  private mutating func environmentFile(_ value: String) -> (Finding.Result, notes: [String]) {
+  private mutating func environmentFile(_ value: String) -> (LineFinding.Result, notes: [String]) {
     guard !value.isEmpty else {
       files = []
       return (.setting("forgets the files before"), [])
@@ -271,7 +266,7 @@ struct ServiceReading {
     return nil
   }
 
-  private mutating func budget(_ value: String) -> (Finding.Result, notes: [String]) {
+  private mutating func budget(_ value: String) -> (LineFinding.Result, notes: [String]) {
     guard value != "infinity", value != "0", let length = TimeSpan.milliseconds(value), length > 0 else {
       return (.setting("no limit of its time: 30 d"), [])
     }

@@ -5,7 +5,7 @@ struct TimerReading {
   private let timer: UnitFiles
   private let machine: TimerMachine
   private let specifiers: UnitSpecifiers
-  private var findings: [Finding] = []
+  private var findings: [LineFinding] = []
   /// The places in ``findings`` of the lines that say when.
   private var triggers: [Int] = []
   private var times: [(key: String, value: String)] = []
@@ -28,7 +28,7 @@ struct TimerReading {
   }
 
   /// The findings of all lines of the timer and of its service.
-  mutating func all(_ book: inout IdentifierBook) -> [Finding] {
+  mutating func all(_ book: inout IdentifierBook) -> [LineFinding] {
     for text in timer.texts {
       for entry in text.entries {
         let (result, notes) = read(entry)
@@ -36,7 +36,7 @@ struct TimerReading {
       }
     }
     guard let first = triggers.first else {
-      return findings + [Finding(file: timer.path, line: 0, text: timer.name, .refused("no line says when it runs"))]
+      return findings + [LineFinding(file: timer.path, line: 0, text: timer.name, .refused("no line says when it runs"))]
     }
     guard let unit = machine.services[service], !unit.isMasked else {
       findings[first].result = .refused("it starts \(service), which is not there")
@@ -68,13 +68,8 @@ struct TimerReading {
     return findings + reading.findings
   }
 
-  private mutating func read(_ entry: UnitText.Entry) -> (Finding.Result, notes: [String]) {
-    switch entry.content {
-    case .blank: return (.nothing("blank line"), [])
-    case .comment: return (.nothing("comment"), [])
-    case .section(let name): return (.nothing("the section \(name)"), [])
-    case .bad(let why): return (.nothing(why), [])
-    case .assignment(let section, let key, let value):
+  private mutating func read(_ entry: UnitText.Entry) -> (LineFinding.Result, notes: [String]) {
+    entry.result { section, key, value in
       guard section == "Timer" else {
         if section == "Unit", key.hasPrefix("Condition") || key.hasPrefix("Assert") || key == "Requires",
           value != "!/etc/initrd-release"
@@ -87,7 +82,7 @@ struct TimerReading {
     }
   }
 
-  private mutating func timer(_ key: String, _ value: String) -> (Finding.Result, notes: [String]) {
+  private mutating func timer(_ key: String, _ value: String) -> (LineFinding.Result, notes: [String]) {
     if key.hasPrefix("On"), value.isEmpty {
       triggers = []
       times = []

@@ -10,11 +10,11 @@ public enum TimerTakeover {
   ]
 
   /// A finding for every line of every enabled timer and of its service, and one for every other timer.
-  public static func findings(of machine: TimerMachine) -> [Finding] {
+  public static func findings(of machine: TimerMachine) -> [LineFinding] {
     var book = IdentifierBook()
-    var findings: [Finding] = []
+    var findings: [LineFinding] = []
     for timer in machine.timers.sorted(by: { $0.name < $1.name }) {
-      func whole(_ why: String) -> Finding { Finding(file: timer.path, line: 0, text: timer.name, .nothing(why)) }
+      func whole(_ why: String) -> LineFinding { LineFinding(file: timer.path, line: 0, text: timer.name, .nothing(why)) }
       if timer.isMasked {
         findings.append(whole("it is masked"))
       } else if !machine.enabled.contains(timer.name) {
@@ -24,6 +24,6 @@ public enum TimerTakeover {
         findings += reading.all(&book)
       }
     }
-    return findings + machine.unreadable.map { Finding(file: $0.path, line: 0, text: "", .refused($0.why)) }
+    return findings + machine.unreadable.map { LineFinding(file: $0.path, line: 0, text: "", .refused($0.why)) }
   }
 }

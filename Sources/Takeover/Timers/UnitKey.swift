@@ -34,7 +34,7 @@ enum UnitKey {
   ]
 
   /// What becomes of the line; nil if the key's value decides.
-  static func result(_ key: String, _ value: String) -> Finding.Result? {
+  static func result(_ key: String, _ value: String) -> LineFinding.Result? {
     if isolating.contains(where: { key.hasPrefix($0) }), ["no", "false", "0", "off", ""].contains(value) {
       return .nothing("it has no effect on a command")
     }

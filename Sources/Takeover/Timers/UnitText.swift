@@ -8,6 +8,19 @@ public struct UnitText: Sendable {
     /// As it is written, without the lines that continue it.
     let text: String
     let content: Content
+
+    /// What becomes of the line: nothing, unless `read` says so of an assignment.
+    func result(
+      _ read: (_ section: String, _ key: String, _ value: String) -> (LineFinding.Result, notes: [String])
+    ) -> (LineFinding.Result, notes: [String]) {
+      switch content {
+      case .blank: (.nothing("blank line"), [])
+      case .comment: (.nothing("comment"), [])
+      case .section(let name): (.nothing("the section \(name)"), [])
+      case .bad(let why): (.nothing(why), [])
+      case .assignment(let section, let key, let value): read(section, key, value)
+      }
+    }
   }
 
   enum Content: Equatable {

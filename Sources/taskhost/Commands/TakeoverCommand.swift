@@ -107,7 +107,7 @@ struct TakeoverOptions: ParsableArguments {
   /// The lines that have become commands, and the lines that continue them.
   private static func lines(of report: TakeoverReport, in seen: [String: [UInt8]]) -> [String: Set<Int>] {
     var lines: [String: Set<Int>] = [:]
-    var last: Finding?
+    var last: LineFinding?
     for finding in report.findings where seen[finding.file] != nil && finding.line > 0 {
       let continues = finding.result == .covered("it continues line \(last?.line ?? 0)") && last?.file == finding.file
       if finding.command != nil { last = finding }

@@ -38,7 +38,7 @@ struct TakeoverText {
     ["comment", "blank line", "it has no effect on a command"].contains(what) || what.hasPrefix("the section ")
   }
 
-  private func shown(_ finding: Finding) -> [String] {
+  private func shown(_ finding: LineFinding) -> [String] {
     let name = finding.line > 0 ? "\(finding.line)" : String(finding.file.split(separator: "/").last ?? "")
     let text = finding.text.isEmpty ? "" : "  \(finding.text.escapingControlCharacters)"
     let head = "  \(name.escapingControlCharacters)\(text)"

@@ -1,5 +1,5 @@
 /// What one line of a crontab or of a unit is, and what becomes of it. Every line has one finding.
-public struct Finding: Sendable, Equatable {
+public struct LineFinding: Sendable, Equatable {
   /// What becomes of a line.
   public enum Result: Sendable, Equatable {
     /// It does nothing: a comment, a blank line, a file that is not read. Says what it is.
