@@ -1,3 +1,5 @@
+import RecordJSON
+
 /// What `ReloadReport.swift` of RecordJSON writes.
 extension NamedSchema {
   static let reloadReportSchema = JSONSchema.object(
@@ -9,7 +11,7 @@ extension NamedSchema {
     .may("after", .described(.string, "As JSON; absent if it is not set, or is a secret.")), .may("secret", .boolean))
 
   private static let reloadedPlugin = JSONSchema.object(
-    .must("identifier", .identifier), .must("file", .string), .must("change", .string),
+    .must("identifier", .identifier), .must("file", .string), .must("change", .names(of: ReloadReport.Plugin.Fate.self)),
     .must("gained", .described(.texts, "What it may do now and could not before.")),
     .must("lost", .described(.texts, "What it could do before and may not now.")))
 }
