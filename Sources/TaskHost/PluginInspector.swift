@@ -1,3 +1,4 @@
+import Glibc
 public import PluginTrust
 public import TaskModel
 
@@ -21,18 +22,30 @@ public enum PluginInspector {
   public static func check(
     _ path: String, for configuration: HostConfiguration
   ) throws(PluginRefusal) -> (identifier: String?, version: String?) {
-    guard !path.hasSuffix(".task.toml") else { return (try inspectManifest(path).adoption.identifier.rawValue, nil) }
-    let plugin = try inspect(path)
     let signatures: SignaturePolicy
     do throws(HostFailure) { signatures = try configuration.signaturePolicy() } catch {
       throw PluginRefusal(code: .signature, file: path, observed: error.message, remedy: "Correct trusted_keys.")
     }
-    let digest: [UInt8]
-    do throws(SigningFileError) { digest = try PluginSigning.digest(of: path) } catch {
-      throw PluginRefusal(code: .unreadable, file: path, observed: error.observed, remedy: error.remedy)
+    guard path.hasSuffix(".task.toml") else {
+      let plugin = try inspect(path)
+      _ = try status(of: plugin, signatures)
+      return (plugin.elf.note?.identifier, plugin.elf.note?.version)
     }
-    _ = try signatures.check(digest: digest, of: plugin.path)
-    return (plugin.elf.note?.identifier, plugin.elf.note?.version)
+    let file = try ManifestFile(inspecting: path, policy: policy)
+    let inspection = try inspect(file)
+    let identifier = inspection.adoption.identifier
+    _ = try signatures.check(file, adopting: inspection.library, as: identifier)
+    return (identifier.rawValue, nil)
+  }
+
+  /// Checks the signature beside a plugin that passed the other checks. Reads the file only if its digest counts.
+  static func status(of plugin: PluginFile, _ signatures: SignaturePolicy) throws(PluginRefusal) -> SignatureStatus {
+    let digest: [UInt8]
+    let isHashed = signatures.needsDigest(of: plugin.path)
+    do throws(SigningFileError) { digest = try isHashed ? PluginSigning.digest(of: plugin.path) : [] } catch {
+      throw PluginRefusal(code: .unreadable, file: plugin.path, observed: error.observed, remedy: error.remedy)
+    }
+    return try signatures.check(digest: digest, of: plugin.path)
   }
 
   /// Reads a manifest `NAME.task.toml`, and inspects its library without loading it.
@@ -61,4 +74,11 @@ public struct ManifestInspection: Sendable, Equatable {
   public let adoption: LibraryAdoption
   /// The library: its path, whether it belongs to the system, its dependencies.
   public let library: AdoptedLibrary
+}
+
+extension SignaturePolicy {
+  /// Whether there is a signature that is compared with the plugin's content.
+  fileprivate func needsDigest(of plugin: String) -> Bool {
+    !keys.isEmpty && access(PluginSigning.signatureFile(of: plugin), F_OK) == 0
+  }
 }

@@ -11,6 +11,13 @@ public struct PluginDirectoryScan: Sendable, Equatable {
   private static let fileLimit = 4096
   private static let suffixes = [Array(".so".utf8), Array(".task.toml".utf8)]
 
+  /// Whether a file with this name is looked at as a plugin or a manifest.
+  public static func lists(_ name: String) -> Bool { lists(Array(name.utf8)) }
+
+  private static func lists(_ name: [UInt8]) -> Bool {
+    name.first != UInt8(ascii: ".") && suffixes.contains { name.suffix($0.count).elementsEqual($0) }
+  }
+
   /// The files that passed, in listing order.
   public private(set) var entries: [Entry] = []
 
@@ -97,9 +104,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
   private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
     let names: [[UInt8]]
     do throws(ErrorNumber) {
-      names = try DirectoryNames.list(in: descriptor, atMost: fileLimit + 1) { name in
-        name.first != UInt8(ascii: ".") && suffixes.contains { name.suffix($0.count).elementsEqual($0) }
-      }
+      names = try DirectoryNames.list(in: descriptor, atMost: fileLimit + 1, where: lists)
     } catch {
       throw PluginDirectoryError(directory: directory, number: error.code)
     }

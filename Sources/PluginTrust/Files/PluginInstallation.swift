@@ -34,7 +34,7 @@ public struct PluginInstallation {
 
     /// Reads a plugin and the signature beside it, wherever they are and whoever owns them.
     ///
-    /// - Returns: nil if there is no plugin.
+    /// - Returns: nil if the plugin's file does not exist.
     public static func read(_ path: String) throws(Failure) -> Content? {
       guard let plugin = try bytes(of: path, atMost: Int(PluginTrustPolicy().maximumSize)) else { return nil }
       return Content(plugin: plugin, signature: try bytes(of: PluginSigning.signatureFile(of: path), atMost: SigningText.limit))
@@ -63,7 +63,7 @@ public struct PluginInstallation {
   ///   - name: `NAME.so` or `NAME.task.toml`.
   ///   - user: The user whose host loads from the directory; nil means that of this process.
   public init(_ name: String, in directory: String, user: UInt32? = nil) throws(Failure) {
-    guard !name.hasPrefix("."), !name.contains("/"), !name.hasControlCharacters, Self.isPlugin(name) else {
+    guard PluginDirectoryScan.lists(name), !name.contains("/"), !name.hasControlCharacters else {
       throw Failure(file: name, observed: "is not the name of a plugin", remedy: "a host finds files whose names end in .so or .task.toml")
     }
     self.name = name
@@ -76,9 +76,6 @@ public struct PluginInstallation {
     lock = try Lock(trust.path)
     removeStages()
   }
-
-  /// Whether a file with this name is looked at as a plugin or a manifest.
-  public static func isPlugin(_ name: String) -> Bool { name.hasSuffix(".so") || name.hasSuffix(".task.toml") }
 
   /// The folder with what was replaced or removed.
   public static func previousFolder(in directory: String) -> String { "\(directory)/\(previousFolder)" }
@@ -96,24 +93,15 @@ public struct PluginInstallation {
   /// - Returns: Whether another version was there.
   public func install(_ content: Content, check: (_ path: String) throws -> Void) throws -> Bool {
     let current = try Content.read(path)
-    let stage = try makeStage()
-    defer { Self.removeFolder(stage) }
-    let staged = "\(stage)/\(name)"
-    try write(content, at: staged)
-    try check(staged)
-    if let current { try keep(current) }
-    if content.signature != nil {
-      try move(PluginSigning.signatureFile(of: staged), to: PluginSigning.signatureFile(of: path))
-    } else {
-      try remove(PluginSigning.signatureFile(of: path))
+    try put(content, at: path) { staged in
+      try check(staged)
+      if let current { try keep(current) }
     }
-    try move(staged, to: path)
-    try settle(path)
     return current != nil
   }
 
   /// Takes the plugin away, and keeps it.
-  public func remove() throws(Failure) {
+  public func remove() throws {
     guard let current = try Content.read(path) else {
       throw Failure(file: path, observed: "does not exist", remedy: "taskhost plugins list shows what is there")
     }
@@ -136,20 +124,28 @@ public struct PluginInstallation {
 
   // MARK: Files
 
-  private func keep(_ content: Content) throws(Failure) {
+  private func keep(_ content: Content) throws {
     let folder = Self.previousFolder(in: directory)
     guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw Self.failure(folder, "cannot be created", .last) }
+    try put(content, at: keptPath)
+  }
+
+  /// Writes a plugin and its signature elsewhere, and then moves both to `path` and beside it.
+  ///
+  /// - Parameter prepare: Called with the place at which they are complete, before anything is changed.
+  private func put(_ content: Content, at path: String, after prepare: (_ staged: String) throws -> Void = { _ in }) throws {
     let stage = try makeStage()
     defer { Self.removeFolder(stage) }
     let staged = "\(stage)/\(name)"
     try write(content, at: staged)
+    try prepare(staged)
     if content.signature != nil {
-      try move(PluginSigning.signatureFile(of: staged), to: PluginSigning.signatureFile(of: keptPath))
+      try move(PluginSigning.signatureFile(of: staged), to: PluginSigning.signatureFile(of: path))
     } else {
-      try remove(PluginSigning.signatureFile(of: keptPath))
+      try remove(PluginSigning.signatureFile(of: path))
     }
-    try move(staged, to: keptPath)
-    try settle(keptPath)
+    try move(staged, to: path)
+    try settle(path)
   }
 
   private func write(_ content: Content, at path: String) throws(Failure) {

@@ -1,4 +1,3 @@
-import Glibc
 import PluginTrust
 import TaskModel
 
@@ -73,12 +72,7 @@ extension LaunchReview {
       status = try signatures.check(file, adopting: inspection.library, as: inspection.adoption.identifier)
     case .inspected(let file):
       identifier = rules.identifier(of: name, note: file.elf.note)
-      let digest: [UInt8]
-      let isHashed = signatures.needsDigest(of: file.path)
-      do throws(SigningFileError) { digest = try isHashed ? PluginSigning.digest(of: file.path) : [] } catch {
-        throw PluginRefusal(code: .unreadable, file: file.path, observed: error.observed, remedy: error.remedy)
-      }
-      status = try signatures.check(digest: digest, of: file.path)
+      status = try PluginInspector.status(of: file, signatures)
       files.findings += libraries(of: file, identifier)
     }
     if case .unsigned(let note?) = status { files.findings.append(Finding(.plugins, .warning, of: entry.path, "\(name): \(note)")) }
@@ -137,12 +131,5 @@ extension LaunchReview {
       return finding
     }
     return findings
-  }
-}
-
-extension SignaturePolicy {
-  /// Whether there is a signature that is compared with the plugin's content.
-  fileprivate func needsDigest(of plugin: String) -> Bool {
-    !keys.isEmpty && access(PluginSigning.signatureFile(of: plugin), F_OK) == 0
   }
 }

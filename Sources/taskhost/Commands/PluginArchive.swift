@@ -16,7 +16,7 @@ enum PluginArchive {
     let folder = try temporaryFolder()
     defer { remove(folder) }
     try extract(archive, into: folder)
-    let names = ((try? DirectoryNames.list(at: folder)) ?? []).filter(PluginInstallation.isPlugin)
+    let names = ((try? DirectoryNames.list(at: folder)) ?? []).filter(PluginDirectoryScan.lists)
     guard let name = names.first, names.count == 1 else {
       let observed = names.isEmpty ? "holds no plugin" : "holds several plugins: \(names.joined(separator: ", "))"
       throw CommandFailure(.failed, archive, observed, remedy: "pack one NAME.so with its NAME.so.sig, or one NAME.task.toml")

@@ -17,11 +17,10 @@ struct PluginFolderOptions: ParsableArguments {
 
   /// The host's configuration; nil if there is none and `--into` names the directory.
   func configuration() throws -> HostConfiguration? {
-    let file = config ?? ["taskhost.toml", "/etc/taskhost/taskhost.toml"].first { access($0, F_OK) == 0 }
-    return try file.map { file throws(CommandFailure) in
-      do { return try HostConfiguration.load(file: file) } catch {
-        throw CommandFailure(.failed, nil, "\(error)", remedy: "correct the configuration, or name another with --config")
-      }
+    let choice = ConfigurationChoice.ofCommand(config)
+    guard choice != .defaults else { return nil }
+    do { return try choice.load() } catch {
+      throw CommandFailure(.failed, nil, "\(error)", remedy: "correct the configuration, or name another with --config")
     }
   }
 
@@ -42,9 +41,9 @@ struct PluginFolderOptions: ParsableArguments {
   /// The plugin that `argument` names: a file's name, or an identifier that a file in the directory names.
   func fileName(_ argument: String, in directory: String) throws(CommandFailure) -> String {
     let name = argument.split(separator: "/").last.map(String.init) ?? argument
-    if PluginInstallation.isPlugin(name) { return name }
+    if PluginDirectoryScan.lists(name) { return name }
     for folder in [directory, PluginInstallation.previousFolder(in: directory)] {
-      let names = ((try? DirectoryNames.list(at: folder)) ?? []).filter(PluginInstallation.isPlugin)
+      let names = ((try? DirectoryNames.list(at: folder)) ?? []).filter(PluginDirectoryScan.lists)
       if let name = names.first(where: { Self.identifier(of: "\(folder)/\($0)") == argument }) { return name }
     }
     throw CommandFailure(

@@ -35,15 +35,10 @@ struct StoreOptions: ParsableArguments {
   var json = false
 
   private func configuration() throws -> HostConfiguration {
-    func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
-    let installed = "/etc/taskhost/taskhost.toml"
-    var file = config ?? (exists("taskhost.toml") ? "taskhost.toml" : nil)
-    // As a client finds the machine's host.
-    if file == nil, state == nil, !exists("state"), exists(installed) { file = installed }
+    // A named state directory is not that of the machine's host.
+    let choice = state == nil ? ConfigurationChoice.ofCommand(config) : .ofHost(config)
     var configuration: HostConfiguration
-    do { configuration = try file.map { try HostConfiguration.load(file: $0) } ?? HostConfiguration.defaults() } catch {
-      throw CommandFailure(.failed, nil, "\(error)")
-    }
+    do { configuration = try choice.load() } catch { throw CommandFailure(.failed, nil, "\(error)") }
     guard let state, state != configuration.stateDirectory else { return configuration }
     configuration.stateDirectory = state
     // The mark of another store.

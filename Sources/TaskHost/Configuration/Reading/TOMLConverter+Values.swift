@@ -1,3 +1,4 @@
+import PluginTrust
 import RecordJSON
 import StrictText
 import TaskModel
@@ -98,7 +99,7 @@ extension TOMLConverter<String> {
   /// The name of a plugin's file, without a directory.
   static var pluginFileName: Self {
     .text("a file name") { text, _ throws(TextProblem) in
-      guard !text.contains("/"), text.hasSuffix(".so") || text.hasSuffix(".task.toml"), !text.hasPrefix(".") else {
+      guard !text.contains("/"), PluginDirectoryScan.lists(text) else {
         throw TextProblem("expected the name of a file in a plugin directory, such as \"libSync.so\", found \"\(text)\"")
       }
       return text
