@@ -13,7 +13,8 @@ final class EventBacklog: Sendable {
   static let heldBytes = 8 << 20
   /// Readers at once; the remaining connections stay free for short requests.
   static let maximumReaders = ControlServer.maximumConnections / 2
-  /// Up to so many readers get events after the shortest interval. Each is a system call: with more readers, each collects for longer.
+  /// With at most this many readers, each gets events after the shortest interval. A reader costs a system call each time, so with more of
+  /// them, each collects for longer.
   private static let promptReaders = 100
   /// Bytes that a reader takes at once.
   static let portion = 65_536
