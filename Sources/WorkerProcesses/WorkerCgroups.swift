@@ -1,14 +1,14 @@
 import Glibc
 import HostThreads
 
-/// The control groups of this host's workers. They limit memory and processes, including all processes that a worker starts.
+/// The control groups of this host's workers. They limit memory, processes and processor time, of all processes that a worker starts too.
 ///
 /// They exist only if the host's group was delegated to it (`Delegate=yes` in a unit of systemd). The host moves into a subgroup `host`,
 /// because the kernel divides only groups without processes of their own, and puts each worker into a subgroup beside that. A failure
 /// costs a limit, never a worker.
 public final class WorkerCgroups: Sendable {
   /// What groups limit, if the machine supports it.
-  enum Controller: String, CaseIterable { case memory, pids }
+  enum Controller: String, CaseIterable { case memory, pids, cpu }
 
   /// The result of ``prepare()``.
   public struct Preparation: Sendable {
@@ -45,12 +45,14 @@ public final class WorkerCgroups: Sendable {
   }
 
   /// What ``prepare()`` would find missing, if this process were the host, a sentence each. Changes nothing.
-  public static func missing() -> [String] {
+  ///
+  /// - Parameter limitsProcessors: Whether a plugin has a ``ProcessorLimit``: nothing else needs the cpu controller.
+  public static func missing(limitsProcessors: Bool) -> [String] {
     switch CgroupPlace.dividable() {
     case .failure(let obstacle): return [obstacle.sentence]
     case .success(let folder):
       let offered = (try? CgroupFile.read(folder + "/cgroup.controllers"))?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
-      return Controller.allCases.filter { !offered.contains($0.rawValue) }.map {
+      return Controller.allCases.filter { !offered.contains($0.rawValue) && (limitsProcessors || $0 != .cpu) }.map {
         "the control group \(folder) has no \($0.rawValue) controller"
       }
     }
@@ -90,12 +92,9 @@ public final class WorkerCgroups: Sendable {
 
   /// Puts a process, which must have started nothing yet, into a group of its own.
   ///
-  /// - Parameters:
-  ///   - number: Counts the processes of this host.
-  ///   - memory: Bytes that the plugin may use.
-  ///   - processes: Processes and threads that it may have.
+  /// - Parameter number: Counts the processes of this host.
   /// - Returns: The group; nil: it has none. And what is not limited although it should be, a sentence each.
-  func place(_ process: pid_t, number: UInt64, memory: Int, processes: Int) -> (group: WorkerCgroup?, missing: [String]) {
+  func place(_ process: pid_t, number: UInt64, limits: GroupLimits) -> (group: WorkerCgroup?, missing: [String]) {
     sweep()
     let group = "\(folder)/\(Self.prefix)\(host)-\(number)"
     var missing: [String] = []
@@ -104,7 +103,7 @@ public final class WorkerCgroups: Sendable {
       try CgroupFile.makeGroup(group)
       do throws(CgroupFile.Failure) {
         if controllers.contains(.memory) {
-          try CgroupFile.write("\(memory + Self.memoryMargin)", to: group + "/memory.max")
+          try CgroupFile.write("\(limits.memory + Self.memoryMargin)", to: group + "/memory.max")
           limited.insert(.memory)
           // What goes to the swap space is no less used. Without accounting of swap there is no such file.
           if CgroupFile.exists(group + "/memory.swap.max") { try CgroupFile.write("0", to: group + "/memory.swap.max") }
@@ -112,14 +111,19 @@ public final class WorkerCgroups: Sendable {
           if CgroupFile.exists(group + "/memory.oom.group") { try CgroupFile.write("1", to: group + "/memory.oom.group") }
         }
         if controllers.contains(.pids) {
-          try CgroupFile.write("\(processes + Self.ownThreads)", to: group + "/pids.max")
+          try CgroupFile.write("\(limits.processes + Self.ownThreads)", to: group + "/pids.max")
           limited.insert(.pids)
+        }
+        if controllers.contains(.cpu) {
+          for file in limits.processor.files { try CgroupFile.write(file.text, to: "\(group)/\(file.name)") }
+        } else {
+          missing += limits.processor.unenforced
         }
       } catch { missing.append("a limit of its control group was not set: \(error.sentence)") }
       try CgroupFile.write("\(process)", to: group + "/cgroup.procs")
     } catch {
       rmdir(group)
-      return (nil, missing + ["it has no control group of its own: \(error.sentence)"])
+      return (nil, limits.processor.unenforced + ["it has no control group of its own: \(error.sentence)"])
     }
     return (WorkerCgroup(group, limitsMemory: limited.contains(.memory), limitsProcesses: limited.contains(.pids)), missing)
   }

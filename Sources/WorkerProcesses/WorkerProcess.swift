@@ -71,12 +71,12 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
   ) throws(WorkerSpawn.Failure) {
     let spawned = try WorkerSpawn.start(spec)
     // It waits for its boot message: nothing of the plugin runs outside of the group.
-    let placed = cgroups?.place(
-      spawned.process, number: number, memory: spec.confinement.memory, processes: spec.confinement.processes)
+    let limits = GroupLimits(memory: spec.confinement.memory, processes: spec.confinement.processes, processor: spec.processor)
+    let placed = cgroups?.place(spawned.process, number: number, limits: limits)
     self.cgroups = cgroups
     cgroup = placed?.group
     confinement = spawned.confinement
-    lacking = (placed?.missing ?? []) + spawned.ignored
+    lacking = (placed?.missing ?? spec.processor.unenforced) + spawned.ignored
     self.number = number
     openCallBytesLimit = max(64 << 20, min(spec.confinement.memory, 1 << 30))
     self.loop = loop

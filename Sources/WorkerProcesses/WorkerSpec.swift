@@ -8,6 +8,8 @@ public struct WorkerSpec: Sendable {
   public var name: String
   /// What it may use and reach; names the copy that is loaded.
   public var confinement: Confinement
+  /// How much of the processors it may use, with what it starts.
+  public var processor: ProcessorLimit
   /// What paths of the confinement stood for when the host launched, its data directory with them: opened for each worker, and refused to it
   /// when something else is there by then. Other paths the worker opens itself, without following links.
   public var entitled: [EntitledPath]
@@ -28,7 +30,8 @@ public struct WorkerSpec: Sendable {
 
   /// A specification as given.
   public init(
-    executable: String, name: String, confinement: Confinement, entitled: [EntitledPath] = [], identifier: TaskIdentifier?,
+    executable: String, name: String, confinement: Confinement, processor: ProcessorLimit = ProcessorLimit(),
+    entitled: [EntitledPath] = [], identifier: TaskIdentifier?,
     adoption: LibraryAdoption? = nil,
     handlerLimit: Int = 1, launchBudget: Duration,
     environment: [String] = [], landlockLimit: Int? = nil, idleTime: Duration = .seconds(30)
@@ -36,6 +39,7 @@ public struct WorkerSpec: Sendable {
     self.executable = executable
     self.name = name
     self.confinement = confinement
+    self.processor = processor
     self.entitled = entitled
     self.identifier = identifier
     self.adoption = adoption

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLES = {
     "HostConfiguration": [""], "HostConfiguration.Control": ["control"], "HostConfiguration.Log": ["log"], "HostConfiguration.History": ["history"],
     "HostConfiguration.TrustedKey": ["trusted_keys"], "RetryPolicy": ["retry", "notify.retry"], "NotifyRule": ["notify"],
-    "PluginConfiguration": ["plugin"], "PluginConfiguration.Limits": ["plugin.limits"],
+    "PluginConfiguration": ["plugin"], "PluginConfiguration.Limits": ["plugin.limits"], "ProcessorLimit": ["plugin.limits.cpu"],
     "PluginConfiguration.Entitlements": ["plugin.entitlements"], "PluginConfiguration.Retry": ["plugin.retry", "schedule.retry"],
     "CommandConfiguration": ["command"], "ScheduleConfiguration": ["schedule"], "Window": ["windows"], "EventSocketTable": ["events"], "Idle": ["idle"],
     "ConditionSettings": ["conditions"], "Traces": ["traces"], "AdoptionManifest": [],

@@ -18,7 +18,7 @@ struct WorkerCgroupsTests {
     #expect(tree.processes(in: "host") == [host.process] && tree.processes(in: "") == [])
 
     let worker = try Idler()
-    let (group, missing) = groups.place(worker.process, number: 7, memory: 64 << 20, processes: 4)
+    let (group, missing) = groups.place(worker.process, number: 7, limits: GroupLimits(memory: 64 << 20, processes: 4))
     let name = "worker-\(host.process)-7"
     #expect(missing == [] && tree.processes(in: name) == [worker.process])
     let placed = try #require(group)
@@ -36,7 +36,7 @@ struct WorkerCgroupsTests {
     let host = try Idler()
     let groups = try divided(tree, host)
     let worker = try Idler()
-    let group = try #require(groups.place(worker.process, number: 1, memory: 64 << 20, processes: 4).group)
+    let group = try #require(groups.place(worker.process, number: 1, limits: GroupLimits(memory: 64 << 20, processes: 4)).group)
     let stray = try Idler()
     try CgroupFile.write("\(stray.process)", to: "\(tree.path)/worker-\(host.process)-1/cgroup.procs")
     kill(worker.process, SIGKILL)
@@ -79,7 +79,7 @@ struct WorkerCgroupsTests {
     let worker = try Idler()
     kill(worker.process, SIGKILL)
     _ = try worker.end()
-    let (group, missing) = groups.place(worker.process, number: 1, memory: 64 << 20, processes: 4)
+    let (group, missing) = groups.place(worker.process, number: 1, limits: GroupLimits(memory: 64 << 20, processes: 4))
     #expect(group == nil && missing.count == 1 && missing.first?.contains("it has no control group of its own") == true)
     #expect(tree.groups == ["host"])
   }
@@ -120,7 +120,7 @@ struct WorkerCgroupsTests {
     let host = try Idler()
     let groups = try divided(tree, host)
     let worker = try Idler()
-    let group = try #require(groups.place(worker.process, number: 1, memory: 64 << 20, processes: 4).group)
+    let group = try #require(groups.place(worker.process, number: 1, limits: GroupLimits(memory: 64 << 20, processes: 4)).group)
     #expect(group.limitsProcesses)
     #expect(try CgroupFile.read("\(tree.path)/worker-\(host.process)-1/pids.max") == "\(4 + WorkerCgroups.ownThreads)\n")
   }
@@ -133,7 +133,7 @@ struct WorkerCgroupsTests {
     let host = try Idler()
     let groups = try divided(tree, host)
     let worker = try Idler()
-    let group = try #require(groups.place(worker.process, number: 1, memory: 64 << 20, processes: 4).group)
+    let group = try #require(groups.place(worker.process, number: 1, limits: GroupLimits(memory: 64 << 20, processes: 4)).group)
     #expect(group.limitsMemory && group.killedForMemory == 0)
     #expect(try CgroupFile.read("\(tree.path)/worker-\(host.process)-1/memory.max") == "\((64 << 20) + WorkerCgroups.memoryMargin)\n")
   }
@@ -142,4 +142,33 @@ struct WorkerCgroupsTests {
 /// Whether groups can be killed as a whole.
 enum CgroupKill {
   static let isThere: Bool = (try? GroupTree()).map { CgroupFile.exists($0.path + "/cgroup.kill") } ?? false
+
+  @Test(
+    "a share and a quota of the processors are written as the kernel has them",
+    .enabled(if: (try? GroupTree())?.controllers.contains("cpu") ?? false, "needs the cpu controller in the cgroup2 hierarchy"))
+  func processorLimit() throws {
+    let tree = try GroupTree()
+    let host = try Idler()
+    let groups = try divided(tree, host)
+    let worker = try Idler()
+    let limits = GroupLimits(memory: 64 << 20, processes: 4, processor: ProcessorLimit(share: 20, quota: 150))
+    #expect(groups.place(worker.process, number: 1, limits: limits).missing == [])
+    let group = "\(tree.path)/worker-\(host.process)-1"
+    #expect(try CgroupFile.read(group + "/cpu.weight") == "20\n")
+    #expect(try CgroupFile.read(group + "/cpu.max") == "150000 100000\n")
+  }
+
+  @Test(
+    "without the cpu controller, a worker keeps its group, and what is not enforced is said",
+    .enabled(if: !((try? GroupTree())?.controllers.contains("cpu") ?? true), "needs a cgroup2 hierarchy without the cpu controller"))
+  func noProcessorLimit() throws {
+    let tree = try GroupTree()
+    let host = try Idler()
+    let groups = try divided(tree, host)
+    let worker = try Idler()
+    let (group, missing) = groups.place(
+      worker.process, number: 1, limits: GroupLimits(memory: 64 << 20, processes: 4, processor: ProcessorLimit(quota: 50)))
+    #expect(group != nil)
+    #expect(missing == ["limits.cpu.quota: only a delegated cgroup with the cpu controller can hold it to 50% of a processor"])
+  }
 }

@@ -78,6 +78,9 @@ extension HostConfiguration {
       if !isSandboxed, reader.has("command", identifier, "limits", "processes") {
         report("limits", "processes", message: "processes needs entitlements: without a sandbox, Linux counts all processes of the user")
       }
+      if !isSandboxed, reader.has("command", identifier, "limits", "cpu") {
+        report("limits", "cpu", message: "cpu needs entitlements: without a sandbox, a command shares the host's control group")
+      }
       if let grace = command.plugin.grace, grace < Self.leastGrace {
         report(
           "grace", message: "a command needs a grace of at least \(DurationText.format(Self.leastGrace)), in which its processes are ended")

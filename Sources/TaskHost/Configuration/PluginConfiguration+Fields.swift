@@ -52,6 +52,22 @@ extension PluginConfiguration.Limits {
         "processes", \.processes, .integer(1...65_536),
         about: "Its processes and threads. Needs a control group that is delegated to the host."),
       TOMLField("descriptors", \.descriptors, .integer(16...1_048_576), about: "Its open descriptors."),
+      TOMLField(
+        "cpu", \.processor, table: ProcessorLimit.fields,
+        about: "How much of the processors it may use, with what it starts. Needs a control group that is delegated to the host."),
+    ]
+  }
+}
+
+extension ProcessorLimit {
+  static var fields: [TOMLField<Self>] {
+    [
+      TOMLField(
+        "share", optional: \.share, .integer(1...10_000),
+        about: "Its weight among the plugins when processors are short. A worker without one has 100."),
+      TOMLField(
+        "quota", optional: \.quota, .percent(1...100_000),
+        about: "What it may use at most, in percent of one processor: \"50%\", or \"200%\" for two. No limit by default."),
     ]
   }
 }

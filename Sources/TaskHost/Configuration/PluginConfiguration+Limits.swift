@@ -1,4 +1,5 @@
 public import TaskModel
+public import WorkerProcesses
 
 extension PluginConfiguration {
   /// `[plugin."ID".retry]`: how its requests are retried, with the keys and ranges of the host's `[retry]`. A nil leaves it to that.
@@ -26,6 +27,9 @@ extension PluginConfiguration {
 
     /// `descriptors`, 16 to 1,048,576; 256 by default.
     public var descriptors = 256
+
+    /// `cpu`: how much of the processors it may use; everything by default.
+    public var processor = ProcessorLimit()
   }
 
   /// The permissions in a worker's sandbox. They do not apply to `isolation = "thread"`.

@@ -12,6 +12,8 @@ extension PluginConfiguration {
       sentences.append(
         "it has at most \(ByteCountFormat.text(Int64(limits.memory))) of memory, \(limits.processes) processes and threads, and "
           + "\(limits.descriptors) descriptors")
+      if let quota = limits.processor.quota { sentences.append("it may use \(quota)% of a processor at most") }
+      if let share = limits.processor.share { sentences.append("its share of busy processors is \(share), where others have 100") }
     }
     if !environment.isEmpty { sentences.append("it gets the environment variables \(environment.joined(separator: ", "))") }
     if !maySubmit.isEmpty { sentences.append("it may submit requests to \(maySubmit.map(\.text).joined(separator: ", "))") }

@@ -48,7 +48,7 @@ struct WorkerSpecs: Sendable {
       (confinement.memory, confinement.descriptors) = (1 << 40, 65_536)
     }
     return WorkerSpec(
-      executable: executable, name: candidate.name, confinement: confinement,
+      executable: executable, name: candidate.name, confinement: confinement, processor: settings.limits.processor,
       entitled: paths.read + paths.write + [own, transfers].compactMap { $0 }, identifier: identifier, adoption: candidate.adoption,
       handlerLimit: handlerLimit, launchBudget: configuration.launchBudget, environment: environment(settings, data),
       landlockLimit: Self.landlockLimit)
@@ -76,7 +76,7 @@ struct WorkerSpecs: Sendable {
       }
     return [
       everybody, identifier?.rawValue ?? "", settings.settings, settings.isolation.rawValue, String(limits.memory),
-      String(limits.processes), String(limits.descriptors), entitlements.read.joined(separator: "\0"),
+      String(limits.processes), String(limits.descriptors), "\(limits.processor)", entitlements.read.joined(separator: "\0"),
       entitlements.write.joined(separator: "\0"), network, entitlements.exec ? "exec" : "",
       environment(settings, nil).joined(separator: "\0"),
       settings.mayTransfer || identifier == .transfers && !configuration.transferring.isEmpty ? "transfers" : "",

@@ -41,14 +41,15 @@ public struct MachineReview: Sendable {
 
   /// The running host says itself what its groups cannot limit.
   private func cgroups() -> [Finding] {
-    let missing = isRunning ? [] : WorkerCgroups.missing()
+    let limitsProcessors = configuration.plugins.values.contains { $0.limits.processor != ProcessorLimit() }
+    let missing = isRunning ? [] : WorkerCgroups.missing(limitsProcessors: limitsProcessors)
     guard !missing.isEmpty else {
       return isRunning ? [] : [Finding(.cgroups, .ok, "this process's control group is delegated")]
     }
     return missing.map {
       Finding(
         .cgroups, .warning, $0,
-        why: "a host started as this command was could not limit processes, nor the memory of what workers start",
+        why: "a host started as this command was could not limit processes and processor time, nor the memory of what workers start",
         remedy: "start it as a service with Delegate=yes (taskhost.service has it), or with systemd-run --user --scope -p Delegate=yes")
     }
   }

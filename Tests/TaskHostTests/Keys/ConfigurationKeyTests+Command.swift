@@ -16,6 +16,8 @@ extension ConfigurationKeyTests {
     "retry.attempts": "retry = { attempts = 2 }", "retry.backoff": "retry = { backoff = \"linear\" }",
     "retry.initial": "retry = { initial = \"10s\" }", "retry.maximum": "retry = { maximum = \"31s\" }",
     "limits.memory": "limits = { memory = \"1GiB\" }", "limits.processes": "limits = { processes = 9 }\nentitlements = {}",
+    "limits.cpu.share": "limits = { cpu = { share = 20 } }\nentitlements = {}",
+    "limits.cpu.quota": "limits = { cpu = { quota = \"50%\" } }\nentitlements = {}",
     "limits.descriptors": "limits = { descriptors = 99 }", "entitlements.read": "entitlements = { read = [\"/srv\"] }",
     "entitlements.write": "entitlements = { write = [\"/srv\"] }", "entitlements.network": "entitlements = { network = \"connect\" }",
     "expect_within": "expect_within = \"26h\"", "start_within": "start_within = \"5m\"",

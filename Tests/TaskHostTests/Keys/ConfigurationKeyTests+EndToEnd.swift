@@ -1,4 +1,6 @@
 extension ConfigurationKeyTests {
+  private static let processorTest = "limits.cpu holds a worker to its quota and share, or status says that nothing does"
+
   /// Keys whose behaviour takes a process: sockets, logs, workers, sandboxes.
   static let endToEndProofs: [String: KeyProof] = [
     "plugin_directories": .endToEnd("ConfigurationTests", "paths are relative to the file, whatever the working directory"),
@@ -48,6 +50,8 @@ extension ConfigurationKeyTests {
     "plugin.*.settings": .endToEnd("FaultyLaunchTests", "a plugin gets its settings while it launches"),
     "plugin.*.limits.memory": .endToEnd("FaultResourceTests", "60: memory ends at the limit, and the run can still say so"),
     "plugin.*.limits.processes": .endToEnd("FaultResourceTests", "60 61: threads end at the limit of the worker"),
+    "plugin.*.limits.cpu.share": .endToEnd("FaultResourceTests", processorTest),
+    "plugin.*.limits.cpu.quota": .endToEnd("FaultResourceTests", processorTest),
     "plugin.*.limits.descriptors": .endToEnd(
       "FaultResourceTests",
       "61: a thousand leaked descriptors end at the limit of the worker, whose link goes on; in thread isolation the host has room for them"

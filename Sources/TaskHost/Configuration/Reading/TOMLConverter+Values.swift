@@ -30,6 +30,21 @@ extension TOMLConverter<Int> {
     }
   }
 
+  /// A whole number with a percent sign.
+  static func percent(_ range: ClosedRange<Int>) -> Self {
+    .text(
+      "a percentage such as \"50%\"", type: "percentage, \(range.lowerBound)% to \(range.upperBound)%", written: { "\($0)%" }
+    ) { text, _ throws(TextProblem) in
+      guard text.hasSuffix("%"), let number = Int(text.dropLast()), !text.hasPrefix("+") else {
+        throw TextProblem("\"\(text)\" is not a whole number with a percent sign, such as \"50%\"")
+      }
+      guard range.contains(number) else {
+        throw TextProblem("\(text) is not in \(range.lowerBound)% to \(range.upperBound)%")
+      }
+      return number
+    }
+  }
+
   /// An integer of bytes, or a string with a unit.
   static func byteCount(_ range: ClosedRange<Int>) -> Self {
     let text = TOMLConverter.text("a size such as \"256MiB\", or an integer of bytes") { text, _ throws(TextProblem) in
