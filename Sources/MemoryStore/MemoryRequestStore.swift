@@ -131,10 +131,10 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
   }
 
   /// Examines every schedule and every request.
-  public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
+  public func schedules(limit: Int, onlyFailing: Bool) throws(StoreError) -> [ScheduleRecord] {
     try access { tables in
       let failing = tables.schedules.filter { $0.value.failures > 0 }.keys.sorted().prefix(limit)
-      let others = tables.schedules.keys.sorted().prefix(limit).filter { !failing.contains($0) }
+      let others = onlyFailing ? [] : tables.schedules.keys.sorted().prefix(limit).filter { !failing.contains($0) }
       var found = (failing + others).prefix(limit).compactMap { key -> ScheduleRecord? in
         let known = tables.schedules[key] ?? MemorySchedule()
         let request: RequestRecord? =
@@ -150,12 +150,25 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
           lastRun: known.run.flatMap { tables.runs[$0] }.map(Self.listed), lastSuccess: known.lastSuccess, failures: known.failures,
           failingSince: known.failingSince)
       }
+      if onlyFailing { return ScheduleRecord.listed(found) }
       let shown = Set(found.compactMap(\.request?.id))
       let repeating = tables.rows.values.map(\.record).filter { !$0.state.isFinal && $0.isRepeating && !shown.contains($0.id) }
       for record in repeating.sorted(by: { $0.id < $1.id }).prefix(limit) {
         found.append(ScheduleRecord(identifier: record.request.identifier, key: record.request.uniqueKey, request: record))
       }
       return ScheduleRecord.listed(found)
+    }
+  }
+
+  /// Examines every schedule.
+  public func scheduleSums() throws(StoreError) -> [TaskIdentifier: ScheduleSum] {
+    try access { tables in
+      tables.schedules.reduce(into: [:]) { sums, entry in
+        let sum = sums[entry.key.identifier] ?? ScheduleSum()
+        sums[entry.key.identifier] = ScheduleSum(
+          lastSuccess: [sum.lastSuccess, entry.value.lastSuccess].compactMap { $0 }.max(), failures: max(sum.failures, entry.value.failures)
+        )
+      }
     }
   }
 

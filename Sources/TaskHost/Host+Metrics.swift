@@ -6,10 +6,12 @@ import WorkerProcesses
 extension Host {
   /// The host's figures for monitoring.
   public func metrics() async -> HostMetrics {
-    let status = await status()
+    let (status, handlers) = await statusWithHandlers(onlyFailing: true)
+    var schedules = (try? store.scheduleSums()) ?? [:]
+    for identifier in handlers where schedules[identifier] == nil { schedules[identifier] = ScheduleSum() }
     let (tasks, lateness) = events.endedRuns.current
     return HostMetrics(
-      status: status, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,
+      status: status, schedules: schedules, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,
       workerStarts: PluginWorker.starts, processorTime: Self.processorTime,
       notifications: events.notices.current, pings: events.pings ?? [:], spans: events.spans)
   }

@@ -3,22 +3,21 @@ public import TaskModel
 
 extension SQLiteRequestStore {
   /// Uses a reading connection.
-  public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
+  public func schedules(limit: Int, onlyFailing: Bool) throws(StoreError) -> [ScheduleRecord] {
     try read { database in
       var found: Set<Int64> = []
       var schedules: [ScheduleRecord] = []
       let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
       let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"
       let statements = try ScheduleStatements(database)
-      for sql in [
-        "SELECT \(columns) FROM schedules s INDEXED BY schedules_failing WHERE s.failures > 0 \(order)",
-        "SELECT \(columns) FROM schedules s \(order)",
-      ] where found.count < limit {
+      let failing = "SELECT \(columns) FROM schedules s INDEXED BY schedules_failing WHERE s.failures > 0 \(order)"
+      for sql in [failing] + (onlyFailing ? [] : ["SELECT \(columns) FROM schedules s \(order)"]) where found.count < limit {
         for row in try PreparedStatement(database, sql).rows(.integer(Int64(limit)), read: Self.row) where found.count < limit {
           // A finished repeating request without a key has no name.
           if found.insert(row.id).inserted, let schedule = try schedule(row, statements, database) { schedules.append(schedule) }
         }
       }
+      if onlyFailing { return ScheduleRecord.listed(schedules) }
       let shown = Set(schedules.compactMap(\.request?.id))
       let sql = """
         SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_repeating WHERE repeats <> 0 AND state < 50 ORDER BY id LIMIT ?
@@ -28,6 +27,20 @@ extension SQLiteRequestStore {
         schedules.append(ScheduleRecord(identifier: record.request.identifier, key: record.request.uniqueKey, request: record))
       }
       return ScheduleRecord.listed(schedules)
+    }
+  }
+
+  /// Uses a reading connection. Reads every schedule.
+  public func scheduleSums() throws(StoreError) -> [TaskIdentifier: ScheduleSum] {
+    try read { database in
+      let sql = "SELECT identifier, max(success_ms), max(failures) FROM schedules GROUP BY identifier"
+      let sums = try PreparedStatement(database, sql).rows { row in
+        (
+          try identifiers.name(of: row.integer(0), in: database),
+          ScheduleSum(lastSuccess: row.optionalInteger(1).map(WallTime.init(unixMilliseconds:)), failures: Int(row.integer(2)))
+        )
+      }
+      return Dictionary(sums) { first, _ in first }
     }
   }
 

@@ -38,7 +38,8 @@ import Testing
       run.report.handlerTime = took
       task.add(run)
     }
-    let metrics = HostMetrics(status: status, tasks: [run.identifier: task], processorTime: .milliseconds(1500))
+    let schedules = [run.identifier: ScheduleSum(lastSuccess: WallTime(unixMilliseconds: 2500), failures: 4)]
+    let metrics = HostMetrics(status: status, schedules: schedules, tasks: [run.identifier: task], processorTime: .milliseconds(1500))
     let lines = Set(text(metrics).split(separator: "\n").map(String.init))
     for line in [
       #"taskhost_build_info{version="1\"\\\n"} 1"#, "taskhost_start_time_seconds 1700000000.25", #"taskhost_phase{phase="launched"} 1"#,
@@ -47,7 +48,8 @@ import Testing
       "taskhost_overdue_identifiers 1", "taskhost_pauses 2", "taskhost_overdue_schedules 1",
       #"taskhost_objective_met{identifier="org.taskhost.transfers",objective="expect_within"} 0"#,
       #"taskhost_objective_met{identifier="org.taskhost.transfers",objective="start_within"} 1"#,
-      "taskhost_oldest_pause_timestamp_seconds 2",
+      "taskhost_oldest_pause_timestamp_seconds 2", #"taskhost_consecutive_failures{identifier="a"} 4"#,
+      #"taskhost_last_success_timestamp_seconds{identifier="a"} 2.5"#,
       "taskhost_process_cpu_seconds_total 1.5",
       #"taskhost_runs_total{identifier="a",outcome="failed",stop_reason=""} 3"#,
       #"taskhost_run_duration_seconds_bucket{identifier="a",le="0.001"} 1"#,

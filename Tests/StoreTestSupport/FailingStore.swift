@@ -41,7 +41,10 @@ package final class FailingStore: RequestStore {
   package func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? { try base.checkpoint(of: request) }
   package func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] { try base.edges(of: id) }
   package func deadLetters() throws(StoreError) -> [DeadLetters] { try base.deadLetters() }
-  package func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] { try base.schedules(limit: limit) }
+  package func schedules(limit: Int, onlyFailing: Bool) throws(StoreError) -> [ScheduleRecord] {
+    try base.schedules(limit: limit, onlyFailing: onlyFailing)
+  }
+  package func scheduleSums() throws(StoreError) -> [TaskIdentifier: ScheduleSum] { try base.scheduleSums() }
   package func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] { try base.overdue(by: time) }
   package func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] { try base.lastRuns() }
   package func highestSequence() throws(StoreError) -> Int64 { try base.highestSequence() }

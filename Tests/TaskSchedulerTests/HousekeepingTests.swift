@@ -52,7 +52,10 @@ private final class WatchedStore: RequestStore {
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? { try base.checkpoint(of: request) }
   func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] { try base.edges(of: id) }
   func deadLetters() throws(StoreError) -> [DeadLetters] { try base.deadLetters() }
-  func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] { try base.schedules(limit: limit) }
+  func schedules(limit: Int, onlyFailing: Bool) throws(StoreError) -> [ScheduleRecord] {
+    try base.schedules(limit: limit, onlyFailing: onlyFailing)
+  }
+  func scheduleSums() throws(StoreError) -> [TaskIdentifier: ScheduleSum] { try base.scheduleSums() }
   func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] { try base.overdue(by: time) }
   func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] { try base.lastRuns() }
   func highestSequence() throws(StoreError) -> Int64 { try base.highestSequence() }

@@ -64,7 +64,7 @@ import Testing
     #expect(try store.knownFiles() == [])
     #expect(try store.verdicts() == [])
     #expect(try store.counts() == [.pending: 1, .running: 1, .failed: 1])
-    let schedules = try store.schedules(limit: 10)
+    let schedules = try store.schedules(limit: 10, onlyFailing: false)
     #expect(schedules.map(\.key) == [nil, "k"])
     #expect(schedules.map(\.failures) == [1, 0])
     #expect(schedules.first?.lastRun?.id == store.runID(20) && schedules.first?.failingSince == .ms(1000))

@@ -46,7 +46,7 @@ import Testing
     try Self.run(30, of: 2, .failed, at: 50, store, Self.nightly)
     try Self.run(31, of: 3, .failed, at: 60, store)
     try Self.run(32, of: 3, .noop, at: 70, store)
-    let schedules = try store.schedules(limit: 100)
+    let schedules = try store.schedules(limit: 100, onlyFailing: false)
     #expect(schedules.map(\.identifier) == [Self.nightly, Self.nightly, .sample(), .sample()])
     #expect(schedules.map(\.key) == ["e", nil, "k", nil])
     #expect(schedules.map(\.request?.id.sequence) == [4, 2, 1, nil])
@@ -54,7 +54,7 @@ import Testing
     #expect(schedules.map(\.failingSince) == [nil, .ms(50), .ms(20), nil])
     #expect(schedules.map(\.lastSuccess) == [nil, nil, .ms(10), .ms(70)])
     #expect(schedules.map(\.lastRun?.id.sequence) == [nil, 30, 22, 32])
-    #expect(try store.schedules(limit: 2).contains { $0.failures == 4 }, "those that fail first")
+    #expect(try store.schedules(limit: 2, onlyFailing: false).contains { $0.failures == 4 }, "those that fail first")
     #expect(schedules.map(\.isFailing) == [false, true, true, false])
   }
 
@@ -84,7 +84,7 @@ import Testing
     #expect(try runs() == [71, 59, 11], "13 is not the last one any more")
     try Self.run(72, of: 70, .succeeded, at: 2_000_001, store)
     #expect(try runs() == [72, 71, 59])
-    let known = try #require(try store.schedules(limit: 10).first { $0.key == "k" })
+    let known = try #require(try store.schedules(limit: 10, onlyFailing: false).first { $0.key == "k" })
     #expect((known.failures, known.lastSuccess, known.lastRun?.id.sequence) == (0, .ms(2_000_001), 72))
     #expect(try store.lastRuns().mapValues(\.id.sequence) == [.sample(): 72])
   }

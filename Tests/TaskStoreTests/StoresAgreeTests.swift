@@ -218,7 +218,8 @@ private struct StorePair {
     var said = records.map { "\($0)" }
     said.append("\(try store.counts().sorted { $0.key.rawValue < $1.key.rawValue }) \(try store.highestSequence())")
     said += try store.runs(RunQuery()).map { "\($0)" }
-    said += try store.schedules(limit: 1000).map { "\($0)" }
+    for onlyFailing in [false, true] { said += try store.schedules(limit: 1000, onlyFailing: onlyFailing).map { "\($0)" } }
+    said += try store.scheduleSums().sorted { $0.key < $1.key }.map { "\($0)" }
     said.append("\(try store.deadLetters())")
     said.append("\(try store.overdue(by: now).map(\.due))")
     query.after = RequestID(sequence: sequence / 2, origin: origin)

@@ -96,20 +96,15 @@ struct MetricsText {
 
   /// One series for each identifier: the keys of requests are unbounded.
   private mutating func schedules() {
-    var success: [TaskIdentifier: WallTime] = [:]
-    var failures: [TaskIdentifier: Int] = [:]
-    for task in status.tasks {
-      let schedule = task.schedule
-      failures[schedule.identifier] = max(failures[schedule.identifier] ?? 0, schedule.failures)
-      if let time = schedule.lastSuccess { success[schedule.identifier] = max(success[schedule.identifier] ?? time, time) }
-    }
+    let schedules = metrics.schedules.sorted { $0.key < $1.key }
     writer.metric("taskhost_last_success_timestamp_seconds", .gauge, "When a run last succeeded, in seconds since the Unix epoch.")
-    for (identifier, time) in success.sorted(by: { $0.key < $1.key }) {
+    for (identifier, sum) in schedules {
+      guard let time = sum.lastSuccess else { continue }
       writer.sample("taskhost_last_success_timestamp_seconds", ["identifier": identifier.rawValue], time)
     }
     writer.metric("taskhost_consecutive_failures", .gauge, "Failed runs since the last success; of several schedules, the most.")
-    for (identifier, count) in failures.sorted(by: { $0.key < $1.key }) {
-      writer.sample("taskhost_consecutive_failures", ["identifier": identifier.rawValue], count)
+    for (identifier, sum) in schedules {
+      writer.sample("taskhost_consecutive_failures", ["identifier": identifier.rawValue], sum.failures)
     }
   }
 

@@ -54,15 +54,27 @@ struct MetricsWriter {
   }
 
   /// The buckets, sum and count of a histogram.
+  ///
+  /// A host with a thousand identifiers has tens of thousands of buckets, so they are written in place.
   mutating func sample(_ name: String, _ labels: Labels, _ value: DurationHistogram) {
     let head = Array(name.utf8) + Self.bucket + labels.text + (labels.text.isEmpty ? [] : [UInt8(ascii: ",")])
     var count: UInt64 = 0
-    for (bucket, bound) in zip(value.counts, Self.bounds) {
-      count &+= bucket
-      buffer.writeBytes(head)
-      buffer.writeBytes(bound)
-      buffer.writeString(String(count))
-      buffer.writeInteger(UInt8(ascii: "\n"))
+    let most = (head.count + Self.longestBound + Self.longestNumber + 1) * Self.bounds.count
+    buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: most) { room in
+      var rest = room
+      func write(_ bytes: [UInt8]) {
+        rest.copyBytes(from: bytes)
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[bytes.count...])
+      }
+      for (bucket, bound) in zip(value.counts, Self.bounds) {
+        count &+= bucket
+        write(head)
+        write(bound)
+        let digits = Self.write(count, to: rest)
+        rest[digits] = UInt8(ascii: "\n")
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[(digits + 1)...])
+      }
+      return room.count - rest.count
     }
     sample(name + "_sum", labels, value.sum)
     sample(name + "_count", labels, count)
@@ -71,6 +83,20 @@ struct MetricsWriter {
   private static let bucket = Array("_bucket{".utf8)
   /// The last label of each bucket, `le="…"} `.
   private static let bounds = (DurationHistogram.bounds.map(seconds) + ["+Inf"]).map { Array("le=\"\($0)\"} ".utf8) }
+  private static let longestBound = bounds.map(\.count).max() ?? 0
+  private static let longestNumber = String(UInt64.max).utf8.count
+
+  /// Writes a number's digits, and returns how many they are.
+  private static func write(_ number: UInt64, to room: UnsafeMutableRawBufferPointer) -> Int {
+    var (rest, count) = (number, 0)
+    repeat { (rest, count) = (rest / 10, count + 1) } while rest > 0
+    rest = number
+    for place in (0..<count).reversed() {
+      room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    return count
+  }
 
   private mutating func sample(_ name: String, _ labels: Labels, text: String) {
     buffer.writeString(name)

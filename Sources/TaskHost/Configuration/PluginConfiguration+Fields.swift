@@ -1,5 +1,6 @@
 import TaskModel
 import TaskScheduler
+import WorkerProcesses
 
 // The keys of `[plugin."ID"]`, as those of the host in `HostConfiguration+Fields.swift`.
 

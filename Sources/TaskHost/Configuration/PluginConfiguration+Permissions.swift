@@ -1,5 +1,6 @@
 import StrictText
 import TaskModel
+import WorkerProcesses
 
 extension PluginConfiguration {
   /// What the plugin's code may do, a sentence without a full stop each.

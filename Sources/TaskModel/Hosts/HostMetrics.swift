@@ -1,7 +1,9 @@
 /// A host's figures for monitoring. What is counted is counted since the host's start.
 public struct HostMetrics: Sendable, Hashable {
-  /// The host's status at the same moment.
+  /// The host's status at the same moment. Of its tasks, it need only have those that have failed.
   public var status: HostStatus
+  /// The schedules of each identifier.
+  public var schedules: [TaskIdentifier: ScheduleSum]
   /// The runs of each identifier that has had one.
   public var tasks: [TaskIdentifier: TaskMetrics]
   /// How long after its due time a run began. What held it back, constraints or limits, counts too.
@@ -26,11 +28,13 @@ public struct HostMetrics: Sendable, Hashable {
 
   /// Creates metrics.
   public init(
-    status: HostStatus, tasks: [TaskIdentifier: TaskMetrics] = [:], startLateness: DurationHistogram = DurationHistogram(),
+    status: HostStatus, schedules: [TaskIdentifier: ScheduleSum] = [:], tasks: [TaskIdentifier: TaskMetrics] = [:],
+    startLateness: DurationHistogram = DurationHistogram(),
     commits: UInt64 = 0, logBytes: Int64 = 0, workerStarts: UInt64 = 0, processorTime: Duration = .zero,
     notifications: [NoticeCount: Int] = [:], pings: [String: Int] = [:], spans: SpanCounts? = nil
   ) {
     self.status = status
+    self.schedules = schedules
     self.tasks = tasks
     self.startLateness = startLateness
     self.commits = commits

@@ -26,8 +26,10 @@ public protocol RequestStore: Sendable {
   /// The dependencies of a request, in the order in which they were added.
   func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord]
   /// At most `limit` schedule records, failing schedules preferred, ordered by identifier and key. Includes live repeating requests that
-  /// never ran.
-  func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord]
+  /// never ran, unless only those with failures are wanted.
+  func schedules(limit: Int, onlyFailing: Bool) throws(StoreError) -> [ScheduleRecord]
+  /// What all schedules of each identifier have come to.
+  func scheduleSums() throws(StoreError) -> [TaskIdentifier: ScheduleSum]
   /// For each identifier and lane, the longest overdue of the pending requests that were due by `time`.
   func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord]
   /// The last ended run of each identifier, without output, log and trouble.

@@ -13,7 +13,7 @@ extension SchedulerCore {
     var book = NoticeBook(policy.rules)
     if let stored = try store.stateValue(Self.stateKey, of: .notifications) { book.restore(stored) }
     if !book.thresholds.isEmpty {
-      for schedule in try store.schedules(limit: 10_000) where schedule.failures > 0 {
+      for schedule in try store.schedules(limit: 10_000, onlyFailing: true) {
         book.restore(failures: schedule.failures, of: NoticeBook.Subject(identifier: schedule.identifier, key: schedule.key))
       }
     }
