@@ -202,7 +202,7 @@ package: packaged
 	Packaging/debian/build $(PACKAGED)/programs $(PACKAGED)/plugins $(PACKAGE)
 
 # As root. It downloads a Debian 12 once, and keeps it in /var/tmp.
-package-check: PACKAGES += debootstrap fish groff lintian man-db mandoc systemd systemd-container zsh
+package-check: PACKAGES += debootstrap e2fsprogs fish groff lintian man-db mandoc qemu-system-x86 systemd zsh
 package-check: packaged
 	Tests/Package/check.py $(PACKAGED)/programs $(PACKAGED)/plugins
 

@@ -61,7 +61,7 @@ struct FaultResourceTests {
     let limits = "[plugin.\"test.fault\".limits]\ncpu = { share = 20, quota = \"50%\" }\n"
     try await HostProcess.withFault("faulty_greedy", .process, limits) { host in
       _ = try await host.fault("threads 1")
-      let lacking = try #require(try await host.json("status")["sandbox"]?.array?.compactMap(\.string))
+      let lacking = try #require(try await host.json("status")["sandbox"]?.array.compactMap(\.string))
       // Tests run in no delegated group. Where a service has one, Tests/Package looks at the files of the group.
       for key in ["share", "quota"] {
         #expect(lacking.contains { $0.contains("limits.cpu.\(key): only a delegated cgroup") }, "\(lacking)")

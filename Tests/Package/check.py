@@ -180,6 +180,14 @@ retry = { attempts = 1 }
 [command."com.example.denied".entitlements]
 write = ["/srv/check"]
 """
+LIMITED = """
+[command."com.example.busy"]
+run = ["/bin/sh", "-c", "while :; do :; done"]
+budget = "30s"
+retry = { attempts = 1 }
+entitlements = {}
+limits = { processes = 9, cpu = { share = 20, quota = "50%" } }
+"""
 
 
 def check_confined(root):
@@ -207,17 +215,26 @@ def check_confined(root):
 
 
 def check_booted(root):
-    """A systemd starts, restarts and stops the service. The package is purged then."""
-    found = booted.answers(root, CONFINED)
+    """A systemd starts, reloads, restarts and stops the service. The package is purged then."""
+    found = booted.answers(root, CONFINED + LIMITED)
     status = json.loads(found["status"])
+    print(f"    Debian's kernel {found['kernel']} in a virtual machine; systemctl status: {found['told']}")
     require(found["active"] == "active" and float(found["exposure"]) <= MOST_EXPOSURE, f"systemd runs the service, exposure {found['exposure']}")
     require(found["capabilities"] == "0" * 16, "without capabilities")
     require(found["group"].endswith("/taskhost.service/host") and int(found["workers"]) > 0, "in a control group that it divides among its workers")
-    written = [(root.path / "srv" / place / "file").exists() for place in ("check", "other")]
-    require((found["allowed"], found["denied"], written) == ("0", "1", [True, False]), "a worker writes where it is entitled to, and nowhere else")
-    require(not status.get("sandbox"), "the sandbox of its workers is whole")
+    require((found["allowed"], found["denied"], found["written"].split()) == ("0", "1", ["/srv/check:", "file", "/srv/other:"]),
+            "a worker writes where it is entitled to, and nowhere else")
+    require("17" in found["processes"].split(), f"its group limits its processes, with its own threads: {found['processes']}")
+    require(found["quota"] == "50000 100000" and 40 <= int(found["busy"]) <= 60, f"limits.cpu holds a busy command to half a processor: {found['busy']}%")
+    missing = status.get("sandbox", [])
+    print(f"    what this kernel cannot enforce: {missing}")
+    require(not any("limits." in text or "seccomp" in text or "is not in this kernel" in text for text in missing), "every limit is enforced")
+    require(int(found["journal"]) > 0, "journalctl finds the lines of a task by TASKHOST_IDENTIFIER")
+    require(found["reloaded"] == "0 same active", "systemctl reload puts a changed configuration in force in the same process")
+    require(found["unreloaded"] != "0 same active" and found["unreloaded"].endswith("same active"), "it fails with a wrong one, and the host goes on")
     require(found["upgraded"] == "active anew", "an upgrade restarts the service")
     require(found["killed"] == "active", "systemd starts a killed host again")
+    require(found["stuck"].startswith("active") and found["stuck"] != "active 0", "its watchdog ends a stuck host, and systemd starts it again")
     require(found["stopped"] == "success 0", "it stops in order")
     require(found["user"] == "0 done", "taskhost@me.service runs a command of its user")
     require((found["purged"], found["failed"]) == ("inactive", "0"), "a purge stops it, and no unit has failed")

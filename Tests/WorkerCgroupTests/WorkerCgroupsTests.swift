@@ -137,11 +137,6 @@ struct WorkerCgroupsTests {
     #expect(group.limitsMemory && group.killedForMemory == 0)
     #expect(try CgroupFile.read("\(tree.path)/worker-\(host.process)-1/memory.max") == "\((64 << 20) + WorkerCgroups.memoryMargin)\n")
   }
-}
-
-/// Whether groups can be killed as a whole.
-enum CgroupKill {
-  static let isThere: Bool = (try? GroupTree()).map { CgroupFile.exists($0.path + "/cgroup.kill") } ?? false
 
   @Test(
     "a share and a quota of the processors are written as the kernel has them",
@@ -171,4 +166,9 @@ enum CgroupKill {
     #expect(group != nil)
     #expect(missing == ["limits.cpu.quota: only a delegated cgroup with the cpu controller can hold it to 50% of a processor"])
   }
+}
+
+/// Whether groups can be killed as a whole.
+enum CgroupKill {
+  static let isThere: Bool = (try? GroupTree()).map { CgroupFile.exists($0.path + "/cgroup.kill") } ?? false
 }
