@@ -73,6 +73,12 @@ public protocol ControlledHost: Sendable {
   ///
   /// - Returns: What was recorded against it.
   func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth
+  /// Suspends the time limits of a plugin's runs until the debugger's process ends, and starts its worker if it has none. Refused with
+  /// `notFound` if no plugin has registered the identifier, with `conflict` if it has no worker or another process debugs it.
+  ///
+  /// - Parameter process: The debugger's process, on the host's machine.
+  /// - Returns: The number of the worker's process.
+  func debug(_ identifier: TaskIdentifier, by process: Int32) async throws(RequestRefusal) -> Int32
   /// Makes the identifier's first pending request due at once, or submits one, and starts it ahead of others.
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord
   /// Expires the identifier's live runs as if their budgets were used up. Refused with `notFound` if no plugin has registered it.

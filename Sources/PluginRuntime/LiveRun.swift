@@ -33,6 +33,7 @@ package final class LiveRun: Sendable {
 
   init(
     order: RunOrder, handler: PluginHandler? = nil, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?,
+    isSuspended: Bool = false,
     services: any RunServices, clock: any RunClock = MachineClock(), deadlines: (any RunDeadlines)? = nil,
     sink: @escaping @Sendable (LauncherEvent) -> Void
   ) {
@@ -42,7 +43,8 @@ package final class LiveRun: Sendable {
     self.clock = clock
     self.sink = sink
     self.deadlines = deadlines
-    state = Guarded(State(machine: RunMachine(order, stallLimit: stallLimit, limitsReports: clock.limitsReports)))
+    let machine = RunMachine(order, stallLimit: stallLimit, limitsReports: clock.limitsReports, isSuspended: isSuspended)
+    state = Guarded(State(machine: machine))
   }
 
   deinit { state.withLock { if $0.descriptor >= 0 { Glibc.close($0.descriptor) } } }

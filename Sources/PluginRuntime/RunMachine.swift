@@ -56,6 +56,8 @@ struct RunMachine: Sendable {
     case expire(StopReason)
     /// The host wants it closed by force at the next check of a deadline thread.
     case force(StopReason)
+    /// Its budget, stall limit and grace are suspended, or begin anew.
+    case suspendBudget(Bool)
     /// A deadline thread checks it, because a deadline may have come.
     case look(on: UInt)
     /// The expiration handler returned.
@@ -103,6 +105,8 @@ struct RunMachine: Sendable {
   /// Whether excessive log lines and progress reports are dropped.
   let limitsReports: Bool
   private(set) var phase = Phase.waiting
+  /// Whether no deadline ends it: a debugger holds its process.
+  private var isSuspended: Bool
   /// The host's request that no deadline thread has acted on.
   private var askedToExpire: StopReason?
   private var askedToClose: StopReason?
@@ -120,10 +124,11 @@ struct RunMachine: Sendable {
   /// When its work was last reported; before the first report, when its handler began.
   private var workToldAt = MonotonicTime.distantFuture
 
-  init(_ order: RunOrder, stallLimit: Duration?, limitsReports: Bool = true) {
+  init(_ order: RunOrder, stallLimit: Duration?, limitsReports: Bool = true, isSuspended: Bool = false) {
     self.order = order
     self.stallLimit = stallLimit
     self.limitsReports = limitsReports
+    self.isSuspended = isSuspended
   }
 
   /// Applies an event and returns the effects. Ignores events that cannot happen in the phase.
@@ -146,6 +151,7 @@ struct RunMachine: Sendable {
       if isOver { return [] }
       askedToClose = askedToClose ?? reason
       return [.arm(at: now)]
+    case .suspendBudget(let isSuspended): return suspendBudget(isSuspended, at: now)
     case .look(let thread): return expireAssertion(on: thread, at: now) ?? assertionWake + look(on: thread, at: now)
     case .expirationHandlerReturned:
       guard case .running = expirationHandler else { break }
@@ -200,16 +206,34 @@ struct RunMachine: Sendable {
     case .waiting, .live:
       if let askedToExpire { return expire(askedToExpire, on: thread, at: now) }
       guard case .live(let budgetEnd, let stallEnd) = phase else { return [] }
+      if isSuspended { return [] }
       guard now >= min(budgetEnd, stallEnd) else { return [.arm(at: min(budgetEnd, stallEnd))] }
       return expire(now >= budgetEnd ? .budget : .stalled, on: thread, at: now)
     case .waitingExpired(var expiration), .expired(var expiration):
       guard let reason = report.stopReason else { return [] }
-      if now >= expiration.graceEnd { return [.force(reason)] }
-      if expiration.isTold { return [.arm(at: expiration.graceEnd)] }
+      if !isSuspended, now >= expiration.graceEnd { return [.force(reason)] }
+      if expiration.isTold { return isSuspended ? [] : [.arm(at: expiration.graceEnd)] }
       expiration.isTold = true
       expired(expiration)
       return [.arm(at: expiration.graceEnd), .tell(.expired(reference, reason))]
     case .abandoned, .ended: return []
+    }
+  }
+
+  /// Afterwards it has its whole budget or grace before it: nobody measured how long a debugger held it.
+  private mutating func suspendBudget(_ isSuspended: Bool, at now: MonotonicTime) -> [Effect] {
+    self.isSuspended = isSuspended
+    guard !isSuspended else { return [] }
+    switch phase {
+    case .live:
+      let ends = [order.contract.budget, stallLimit].map { limit in limit.map { now + $0 } ?? .distantFuture }
+      phase = .live(budgetEnd: ends[0], stallEnd: ends[1])
+      return [.arm(at: min(ends[0], ends[1]))]
+    case .waitingExpired(let old), .expired(let old):
+      let expiration = Expiration(at: old.at, graceEnd: now + order.contract.grace, isTold: old.isTold)
+      expired(expiration)
+      return [.arm(at: expiration.graceEnd)]
+    case .waiting, .abandoned, .ended: return []
     }
   }
 

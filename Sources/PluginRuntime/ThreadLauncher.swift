@@ -26,6 +26,8 @@ public final class ThreadLauncher: Launcher {
     var plugins: [TaskIdentifier: Plugin] = [:]
     var hooks: [(hook: ShutdownHook, identifiers: [TaskIdentifier])] = []
     var live: [RunID: LiveRun] = [:]
+    /// Whether no deadline ends a run.
+    var isSuspended = false
   }
 
   private let services: any RunServices
@@ -125,7 +127,7 @@ public final class ThreadLauncher: Launcher {
         let plugin = state.plugins[identifier].flatMap { $0.isGone ? nil : $0 }
         let run = LiveRun(
           order: order, handler: plugin?.handler, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind),
-          services: services, clock: clock, deadlines: deadlines, sink: sink)
+          isSuspended: state.isSuspended, services: services, clock: clock, deadlines: deadlines, sink: sink)
         guard let plugin else {
           refused.append((run, "no handler for \(identifier) is loaded"))
           continue
@@ -169,6 +171,15 @@ public final class ThreadLauncher: Launcher {
       carryOut(effects, of: run)
     }
     for (identifier, runs) in waiting { state.withLock { $0.plugins[identifier]?.threads }?.forget(runs) }
+  }
+
+  /// Suspends budgets, stall limits and graces, or lets those of all live runs begin anew. Runs that are asked to stop still are.
+  public func suspendBudgets(_ isSuspended: Bool) {
+    let live = state.withLock { state in
+      state.isSuspended = isSuspended
+      return Array(state.live.values)
+    }
+    for run in live { carryOut(run.handle(.suspendBudget(isSuspended)), of: run) }
   }
 
   /// Asks a run to stop, on a deadline thread.

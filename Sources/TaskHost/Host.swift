@@ -61,6 +61,7 @@ public final class Host: Sendable {
   private let endsSoon = Atomic(false)
   private let currentPhase = Mutex(HostPhase.launched)
   let board = ProblemBoard()
+  let debugged = DebuggedPlugins()
 
   /// Opens the store, finds plugins, lets them register, seals the registry, and starts due runs.
   ///

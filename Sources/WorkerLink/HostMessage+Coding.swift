@@ -19,6 +19,7 @@ extension HostMessage {
         $0.write(answer)
       }
     case .shutdown: message(6, capacity: 8) { _ in }
+    case .suspendBudgets(let isSuspended): message(8, capacity: 8) { $0.flag(isSuspended) }
     case .withdraw(let runs): message(7, capacity: 16 + 16 * runs.count) { $0.list(runs) }
     }
   }
@@ -34,6 +35,7 @@ extension HostMessage {
     case 5: self = .answer(number: try reader.integer(UInt64.self, "number"), try reader.read(CallAnswer.self, "answer"))
     case 6: self = .shutdown
     case 7: self = .withdraw(try reader.list(RunID.self, "runs", atMost: LinkFormat.batchCount))
+    case 8: self = .suspendBudgets(try reader.flag("whether budgets are suspended"))
     case let kind: throw .malformed(what: "kind \(kind) is not a message of a host")
     }
     try reader.end()

@@ -15,6 +15,9 @@ public enum HostMessage: Sendable, Hashable {
   case withdraw([RunID])
   /// Answers ``WorkerMessage/call(number:_:)`` with that number.
   case answer(number: UInt64, CallAnswer)
+  /// Whether budgets, stall limits and graces are suspended, as while a debugger holds the worker. The first such message may come before
+  /// the launch.
+  case suspendBudgets(Bool)
   /// Ends the worker: it calls the plugin's shutdown hook and answers ``WorkerMessage/stopped(threadsLeft:)``. No run is live.
   case shutdown
 }

@@ -77,6 +77,9 @@ public final class PluginWorker: Sendable {
   /// Ends the process for good once it has no runs. Call this after another worker gets the runs of its identifiers.
   func leave() { handle(.leave) }
 
+  /// Suspends deadlines while a debugger holds the process, and starts one if there is none, or lets budgets begin anew.
+  public func suspendBudgets(_ isSuspended: Bool) { handle(.suspendBudgets(isSuspended)) }
+
   func start(_ orders: [RunOrder]) { handle(.start(orders)) }
   func withdraw(_ runs: [RunID]) { handle(.withdraw(runs)) }
   func expire(_ run: RunID, reason: StopReason) { handle(.expire(run, reason)) }
@@ -92,6 +95,14 @@ public final class PluginWorker: Sendable {
 
   /// The number of worker processes that this process has started or tried to start.
   public static var starts: UInt64 { incidents.load(ordering: .relaxed) }
+
+  /// Waits until it has a process, and returns its number; nil if none could be started by `deadline`. Call it on any thread except the loop's.
+  public func waitForProcess(by deadline: MonotonicTime) -> Int32? {
+    state.wait(until: deadline) { (state) -> Int32?? in
+      if let process = state.process { return .some(process.processID) }
+      return state.machine.phase == .spawning ? nil : .some(nil)
+    } ?? nil
+  }
 
   /// Its process; nil if it has none.
   public var processID: Int32? { state.withLock { $0.process?.processID } }
@@ -146,7 +157,7 @@ public final class PluginWorker: Sendable {
     while next < effects.count {
       switch effects[next] {
       case .spawn: spawn()
-      case .boot: state.process.map(boot)
+      case .boot: state.process.map { boot($0, isSuspended: state.machine.isSuspended) }
       case .send(let message):
         guard !hasFailed, let process = state.process else { break }
         hasSent = true
@@ -163,6 +174,8 @@ public final class PluginWorker: Sendable {
     return effects
   }
 
+  /// The launch budget of a worker that a debugger will hold.
+  private static let suspendedLaunchBudget = Duration.seconds(86_400)
   /// Numbers the processes of this host, to tell what one incident ended from what another did.
   private static let incidents = Atomic<UInt64>(0)
 
@@ -179,13 +192,14 @@ public final class PluginWorker: Sendable {
     }
   }
 
-  private func boot(_ process: WorkerProcess) {
+  private func boot(_ process: WorkerProcess, isSuspended: Bool) {
     process.attach()
     process.send(
       .boot(
         WorkerBoot(
           host: getpid(), confinement: process.confinement, identifier: spec.identifier, adoption: spec.adoption,
-          handlerLimit: spec.handlerLimit, launchBudget: spec.launchBudget, landlockLimit: spec.landlockLimit)))
+          handlerLimit: spec.handlerLimit, launchBudget: isSuspended ? Self.suspendedLaunchBudget : spec.launchBudget,
+          landlockLimit: spec.landlockLimit)))
   }
 
   // MARK: Calls of the process

@@ -21,6 +21,8 @@ struct WorkerMachine: Sendable {
     case stopping(until: MonotonicTime)
     /// It was killed and has not been reaped.
     case killed(Killing)
+
+    var isStopping: Bool { if case .stopping = self { true } else { false } }
   }
 
   /// Why the host killed a process.
@@ -53,6 +55,9 @@ struct WorkerMachine: Sendable {
     case force(RunID, StopReason)
     /// A process without runs must end.
     case retire
+    /// Whether a debugger holds its processes: then no deadline ends a run or a process that was not asked to end. Starts a process if there
+    /// is none.
+    case suspendBudgets(Bool)
     /// The same as ``close`` once it has no runs: a new worker gets those that begin from now on.
     case leave
     /// The process must end; no other is started for remaining runs.
@@ -167,6 +172,9 @@ struct WorkerMachine: Sendable {
   var asked: TaskIdentifier?
   private(set) var isClosing = false
   private var isLeaving = false
+  private(set) var isSuspended = false
+  /// When deadlines were last let run again.
+  private var resumedAt: MonotonicTime?
   /// The effects of the event that is being handled.
   var effects: [Effect] = []
 
@@ -193,6 +201,7 @@ struct WorkerMachine: Sendable {
     case .expire(let run, let reason): expire(run, reason, at: now)
     case .force(let run, let reason): force(run, reason, at: now)
     case .retire: if case .idle = phase { stop(at: now) }
+    case .suspendBudgets(let isSuspended): suspendBudgets(isSuspended, at: now)
     case .leave: isLeaving = true
     case .close: close(at: now)
     case .spawned(let incident, let conduct): spawned(Present(incident: incident, conduct: conduct), at: now)
@@ -237,6 +246,7 @@ struct WorkerMachine: Sendable {
     let end = now.time + spec.launchBudget + Self.launchPatience
     phase = .launching(until: end)
     effects += [.wake(at: end), .boot]
+    if isSuspended { effects += [.send(.suspendBudgets(true)), .rouse] }
     if isClosing { kill(.hostEnds) }
   }
 
@@ -254,6 +264,28 @@ struct WorkerMachine: Sendable {
     let end = now.time + spec.idleTime
     phase = .idle(until: end)
     effects.append(.wake(at: end))
+  }
+
+  private mutating func suspendBudgets(_ isSuspended: Bool, at now: Moment) {
+    guard !isClosing else { return }
+    let hasChanged = self.isSuspended != isSuspended
+    self.isSuspended = isSuspended
+    if isSuspended, phase == .none { spawn() }
+    guard hasChanged else { return }
+    switch phase {
+    case .launching, .serving, .idle: effects.append(.send(.suspendBudgets(isSuspended)))
+    case .none, .spawning, .stopping, .killed: break
+    }
+    guard !isSuspended else { return }
+    resumedAt = now.time
+    for id in order {
+      runs[id]?.beginAnew(at: now.time)
+      wakeForEnd(of: id)
+    }
+    if case .idle = phase { phase = .serving }
+    if case .launching = phase { phase = .launching(until: now.time + spec.launchBudget + Self.launchPatience) }
+    effects += deadlines.map { .wake(at: $0.end) }
+    rest(at: now)
   }
 
   /// Prepares a process for runs, and starts one if none exists.
@@ -328,6 +360,7 @@ struct WorkerMachine: Sendable {
 
   /// All current deadlines.
   var deadlines: [(Timeout, end: MonotonicTime)] {
+    if isSuspended, !phase.isStopping { return [] }
     switch phase {
     case .none, .spawning, .killed: return []
     case .launching(let end): return [(.launch, end)]
@@ -335,10 +368,10 @@ struct WorkerMachine: Sendable {
     case .stopping(let end): return [(.shutdown, end)]
     case .serving:
       var all: [(Timeout, end: MonotonicTime)] = []
-      if let since = present?.blockedSince { all.append((.reading, since + Self.readLimit)) }
+      if let since = present?.blockedSince { all.append((.reading, max(since, resumedAt ?? since) + Self.readLimit)) }
       for id in order {
         guard let entry = runs[id] else { continue }
-        if let asked = entry.askedBack { all.append((.answer(id), asked + Self.answerLimit)) }
+        if let asked = entry.askedBack { all.append((.answer(id), max(asked, resumedAt ?? asked) + Self.answerLimit)) }
         if let force = entry.force { all.append((.run(id), force.end)) }
       }
       return all

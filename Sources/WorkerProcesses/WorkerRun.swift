@@ -20,6 +20,8 @@ struct WorkerRun {
   /// knows of a begin by the end of the run before it, without a message.
   private(set) var began: MonotonicTime?
   private(set) var beganAt: WallTime?
+  /// Since when its budget is spent: since it began, or since a debugger let go of it.
+  private var limitsBegin: MonotonicTime?
   /// Its begin counts, and its worker has not told of it.
   private(set) var awaitsBegin: Bool
   /// When it counts as stalled; nil: it has not begun, or its kind cannot stall.
@@ -61,9 +63,18 @@ struct WorkerRun {
   /// It counts as running from now.
   mutating func begin(at now: Moment) {
     began = now.time
+    limitsBegin = now.time
     beganAt = now.calendar
     if let limit = order.contract.kind.stallLimit { stallEnd = now.time + limit }
     arm()
+  }
+
+  /// Its budget and stall limit begin anew, or its grace if it was asked to stop.
+  mutating func beginAnew(at now: MonotonicTime) {
+    guard began != nil else { return }
+    limitsBegin = now
+    if let limit = order.contract.kind.stallLimit { stallEnd = now + limit }
+    if let stop { force = (now + order.contract.grace + Self.patience, stop) } else { arm() }
   }
 
   /// It was asked to stop: its grace begins now.
@@ -210,8 +221,8 @@ struct WorkerRun {
 
   /// Sets when the worker is killed without an expiration: after the budget or the stall limit, the grace, and some patience.
   private mutating func arm() {
-    guard stop == nil, let began else { return }
-    let ends = [(order.contract.budget.map { began + $0 }, StopReason.budget), (stallEnd, .stalled)]
+    guard stop == nil, let limitsBegin else { return }
+    let ends = [(order.contract.budget.map { limitsBegin + $0 }, StopReason.budget), (stallEnd, .stalled)]
     let forced = ends.compactMap { end, reason in end.map { (end: $0 + order.contract.grace + Self.patience, reason: reason) } }
     force = forced.min { $0.end < $1.end }
   }

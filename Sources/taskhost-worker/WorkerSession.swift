@@ -75,6 +75,7 @@ final class WorkerSession: Sendable {
       case .start(let orders): start(orders, contracts)
       case .expire(let run, let reason): launcher.expire(run, reason: reason)
       case .withdraw(let runs): launcher.withdraw(runs)
+      case .suspendBudgets(let isSuspended): launcher.suspendBudgets(isSuspended)
       case .answer(let number, let answer): calls.answered(number, answer)
       case .shutdown: shutdown()
       }

@@ -29,7 +29,7 @@ enum Main {
       NIOSingletons.groupLoopCountSuggestion = 2
       NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     }
-    if arguments.first == "hold" { HeldSignals.shared.heed() }
+    if arguments.first == "hold" || arguments.starts(with: ["plugins", "debug"]) { HeldSignals.shared.heed() }
     let ended = Awaited<Int32>()
     Task.detached { ended.set(await TaskHostCommand.status(of: arguments)) }
     exit(ended.wait())

@@ -1,3 +1,4 @@
+import Glibc
 public import HostControl
 public import RecordJSON
 import StoreTestSupport
@@ -284,6 +285,14 @@ public final class MemoryHost: ControlledHost {
 
   /// As the protocol says.
   public func plugins() async -> [PluginStatus] { state.withLock { $0.plugins } }
+
+  /// As the protocol says; the worker of a plugin that is listed is this process.
+  public func debug(_ identifier: TaskIdentifier, by process: Int32) async throws(RequestRefusal) -> Int32 {
+    guard state.withLock({ $0.plugins.contains { $0.contract?.identifier == identifier } }) else {
+      throw RequestRefusal(.notFound, "no plugin has registered \(identifier)", field: "identifier")
+    }
+    return getpid()
+  }
 
   /// As the protocol says; a plugin that is listed has what its status says held against it.
   public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {

@@ -22,8 +22,11 @@ struct HelpExampleTests {
       for _ in 0..<4 { _ = try await host.run("result 4", identifier: "com.example.report") }
       let examples = try await Self.examples()
       #expect(examples.count > 70, "\(examples.count)")
-      // top needs a terminal: TopTests runs it.
-      for example in examples where !["run", "shutdown", "top"].contains(example.command.first ?? Self.subcommand(example.line)) {
+      // top needs a terminal, and plugins debug a debugger: TopTests and DebuggingTests run them.
+      for example in examples
+      where example.command != ["plugins", "debug"]
+        && !["run", "shutdown", "top"].contains(example.command.first ?? Self.subcommand(example.line))
+      {
         // What an example before has made, or what is there by now.
         try await shell.run("rm -rf libVendor.so.sig hello-sync notes; [ ! -f vendor.pub ] || cp vendor.pub new.pub")
         if example.command == ["plugins", "verify"] { try await shell.run("taskhost plugins sign libVendor.so --key vendor.key") }

@@ -1,11 +1,10 @@
 """Boots the root directory as a virtual machine with Debian's own kernel and systemd, and lets systemd run the service."""
-import os
 import pathlib
 import shutil
 import subprocess
 
-# Seconds until the machine must have switched itself off; ten times that where the processor is only emulated.
-LIMIT = 300
+# Seconds until the machine must have switched itself off: it takes three minutes.
+LIMIT = 1200
 UNIT = """
 [Unit]
 After=multi-user.target taskhost.service
@@ -42,9 +41,9 @@ taskhost submit com.example.allowed --wait >/dev/null 2>&1; echo "allowed: $?"
 taskhost submit com.example.denied --wait >/dev/null 2>&1; echo "denied: $?"
 echo "written: $(ls /srv/check /srv/other | tr '\n' ' ')"
 echo "workers: $(ls -d $groups/worker-* | wc -l)"
-echo "processes: $(cat $groups/worker-*/pids.max | sort -u | tr '\n' ' ')"
 taskhost submit com.example.busy >/dev/null
 for attempt in {1..100}; do [ -n "$(limited)" ] && [ "$(used)" -gt 100000 ] && break; sleep 0.1; done
+echo "processes: $(cat $(limited)/pids.max)"
 echo "quota: $(cat $(limited)/cpu.max)"
 before=$(used); sleep 3; echo "busy: $(( ($(used) - before) / 30000 ))"
 echo "status: $(taskhost status --json)"
@@ -118,11 +117,9 @@ def run(root, image):
     """Runs the machine until it switches itself off, and returns what its console said."""
     boot = root.path / "boot"
     kernel, memory = next(boot.glob("vmlinuz-*")), next(boot.glob("initrd.img-*"))
-    hardware = os.access("/dev/kvm", os.R_OK | os.W_OK)
-    machine = ["-machine", "accel=kvm", "-cpu", "host"] if hardware else ["-machine", "accel=tcg", "-cpu", "max"]
-    # The root directory comes as a disk, and there is no network.
+    # The processor is emulated, which works on every machine. The root directory comes as a disk, and there is no network.
     ran = subprocess.run(
-        ["timeout", "--kill-after=30", str(LIMIT if hardware else 10 * LIMIT), "qemu-system-x86_64", *machine, "-nodefaults", "-no-reboot", "-display", "none",
+        ["timeout", "--kill-after=30", str(LIMIT), "qemu-system-x86_64", "-machine", "accel=tcg", "-cpu", "max", "-nodefaults", "-no-reboot", "-display", "none",
          "-smp", "2", "-m", "1536", "-kernel", kernel, "-initrd", memory,
          "-append", "root=/dev/vda rw console=ttyS0 init=/lib/systemd/systemd systemd.show_status=0 loglevel=3",
          "-drive", f"file={image},format=raw,if=virtio", "-device", "virtio-rng-pci", "-serial", "stdio"],

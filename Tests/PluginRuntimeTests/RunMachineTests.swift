@@ -283,6 +283,22 @@ import Testing
     #expect(walk.look(after: .seconds(5)) == ["force stalled"])
   }
 
+  @Test("a run that is suspended has neither a budget nor a stall, stops when it is asked to, and has all its time afterwards")
+  func suspendedBudget() throws {
+    var walk = try Walk()
+    _ = walk.handle(.begin(thread: 3))
+    #expect(walk.handle(.suspendBudget(true)) == [])
+    #expect(walk.look(after: .seconds(60)) == [], "neither stalled nor over")
+    var other = walk
+    #expect(walk.handle(.suspendBudget(false)) == ["arm 70 s"])
+    #expect(walk.look(after: .seconds(10)) == ["rouse", "arm 75 s", "expired stalled"])
+    #expect(other.handle(.expire(.cancelled)) == ["arm 60 s"])
+    #expect(other.look() == ["rouse", "arm 65 s", "expired cancelled"])
+    #expect(other.look(after: .seconds(60)) == [], "its grace is suspended too")
+    #expect(other.handle(.suspendBudget(false)) == ["arm 125 s"])
+    #expect(other.look(after: .seconds(5)) == ["force cancelled"])
+  }
+
   @Test("counts are told at intervals, and all of them at the end") func work() throws {
     var walk = try Walk()
     _ = walk.handle(.begin(thread: 3))

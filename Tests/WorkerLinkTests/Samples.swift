@@ -104,6 +104,8 @@ enum Samples {
         WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: [], trace: RunTrace(current: trace, link: nil)),
       ]),
       .shutdown,
+      .suspendBudgets(true),
+      .suspendBudgets(false),
       .withdraw([]),
       .withdraw([run, otherRun]),
     ] + StopReason.allCases.map { .expire(run, $0) } + answers.map { .answer(number: .max, $0) }

@@ -31,6 +31,26 @@ import WorkerLink
     #expect(told(other.says(.expired(MachineWalk.run(1), .cancelled))) == [])
   }
 
+  @Test("while a debugger holds a worker, only its shutdown is waited for; afterwards its runs have their whole budgets") func suspended() {
+    var walk = serving(runs: 1, budget: .seconds(30))
+    #expect(told(walk.handle(.suspendBudgets(true))) == ["send suspend"])
+    #expect(walk.deadlines == [])
+    walk.pass(.seconds(100))
+    #expect(walk.handle(.suspendBudgets(true)) == [], "nothing has changed")
+    #expect(told(walk.handle(.suspendBudgets(false))) == ["send resume"])
+    #expect(walk.deadlines.count == 1 && walk.deadlines[0].hasSuffix(": 135100 ms"), "\(walk.deadlines)")
+    walk.handle(.suspendBudgets(true))
+    walk.handle(.close)
+    #expect(walk.deadlines.count == 1, "it must end when the host does")
+  }
+
+  @Test("a worker that a debugger asks for is started, and is told before it launches") func startsForDebugger() {
+    var walk = MachineWalk(budget: nil, concurrent: 1)
+    #expect(walk.handle(.suspendBudgets(true)) == ["spawn"])
+    #expect(told(walk.spawn()) == ["boot", "send suspend"])
+    #expect(walk.deadlines == [])
+  }
+
   @Test("a run is asked to stop once") func expiresOnce() {
     var walk = serving(runs: 1)
     walk.handle(.expire(MachineWalk.run(1), .conditions))

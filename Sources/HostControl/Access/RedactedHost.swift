@@ -120,6 +120,9 @@ struct RedactedHost: ControlledHost {
   func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord { try await host.run(id) }
   func plugins() async -> [PluginStatus] { await host.plugins() }
   func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth { try await host.release(identifier) }
+  func debug(_ identifier: TaskIdentifier, by process: Int32) async throws(RequestRefusal) -> Int32 {
+    try await host.debug(identifier, by: process)
+  }
   func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID] {
     try await host.simulateExpiration(identifier)
   }

@@ -157,6 +157,11 @@ struct ScopedHost: ControlledHost {
     return try await host.release(identifier)
   }
 
+  func debug(_ identifier: TaskIdentifier, by process: Int32) async throws(RequestRefusal) -> Int32 {
+    try checked(identifier)
+    return try await host.debug(identifier, by: process)
+  }
+
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
     try checked(identifier)
     return try await host.simulateLaunch(identifier)

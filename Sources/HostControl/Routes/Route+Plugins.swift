@@ -14,6 +14,13 @@ extension Route {
       role: .operate, answers: .json(.named(.pluginRelease))
     ) { responder, identifier, _ in try await responder.one(responder.host.release(identifier)) { $0.release(identifier, $1) } },
     Route(
+      .POST, "/v1/plugins/{identifier}/debug", .identifier, "debugPlugin", "Suspends a plugin's budgets until a debugger ends",
+      role: .operate, body: RouteBody(DebugReader.schema), answers: .json(.object(.must("worker_process_id", .count)))
+    ) { responder, identifier, call in
+      let process = try await responder.host.debug(identifier, by: DebugReader.read(call.body))
+      return responder.one(process) { $0.member("worker_process_id", Int64($1)) }
+    },
+    Route(
       .POST, "/v1/simulate/launch", "simulateLaunch", "Runs an identifier's handler now", role: .operate,
       body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.named(.request), idOf: "/v1/requests/{")
     ) { responder, call in

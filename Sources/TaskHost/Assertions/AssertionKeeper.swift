@@ -62,7 +62,7 @@ final class AssertionKeeper: Sendable {
     return try state.withLock { state throws(RequestRefusal) in
       try state.table.checkRoom(for: request)
       let loop = try start(&state)
-      let process = try request.process.map { process throws(RequestRefusal) in try Self.open(process) }
+      let process = try request.process.map { process throws(RequestRefusal) in try WatchedProcess.open(process) }
       let isFirst = state.table.isEmpty
       let assertion: Assertion
       do throws(RequestRefusal) {
@@ -162,28 +162,12 @@ final class AssertionKeeper: Sendable {
 
   // MARK: Processes
 
-  private static func open(_ process: Int32) throws(RequestRefusal) -> Int32 {
-    let descriptor = taskhost_process_descriptor(process)
-    guard descriptor < 0 else { return descriptor }
-    switch errno {
-    case ESRCH, EINVAL, ENOENT:
-      throw RequestRefusal(
-        .invalid, "process_id: there is no process \(process) where the host runs: name one that lives, or leave it out",
-        field: "process_id")
-    default: throw unwatchable(process, errno)
-    }
-  }
-
-  private static func unwatchable(_ process: Int32, _ code: Int32) -> RequestRefusal {
-    RequestRefusal(.unavailable, "process \(process) cannot be watched: \(ErrorNumber(code)): try again later, or leave process_id out")
-  }
-
   /// Takes `descriptor` over, unless it throws; then the assertion is not held.
   private func watch(_ descriptor: Int32, of assertion: Assertion, _ state: inout State, _ loop: Loop) throws(RequestRefusal) {
     guard taskhost_poll_set(loop.poll, descriptor, 1, 0, UInt64(assertion.id.sequence)) == 0 else {
       let code = errno
       state.table.forget(assertion.id)
-      throw Self.unwatchable(assertion.request.process ?? 0, code)
+      throw WatchedProcess.unwatchable(assertion.request.process ?? 0, code)
     }
     state.processes[assertion.id] = descriptor
   }

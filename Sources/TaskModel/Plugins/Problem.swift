@@ -36,6 +36,8 @@ public struct Problem: Sendable, Hashable {
     case path
     /// A worker does not start: its program is gone, or it exits before it loads the plugin.
     case worker
+    /// A debugger holds a plugin: the budgets of its runs are suspended.
+    case debugged
     /// An operator overrides a condition.
     case override
     /// Work is paused by an operator.

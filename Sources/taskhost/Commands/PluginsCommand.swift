@@ -15,7 +15,7 @@ struct PluginsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       PluginsListCommand.self, PluginsInspectCommand.self, PluginsNewCommand.self, PluginsCheckCommand.self, PluginsReleaseCommand.self,
-      PluginsInstallCommand.self, PluginsRemoveCommand.self, PluginsRollbackCommand.self,
+      PluginsDebugCommand.self, PluginsInstallCommand.self, PluginsRemoveCommand.self, PluginsRollbackCommand.self,
       PluginsKeygenCommand.self, PluginsSignCommand.self, PluginsVerifyCommand.self,
     ],
     defaultSubcommand: PluginsListCommand.self)
