@@ -37,10 +37,10 @@ extension HostConfiguration {
     if encryption.keyFile != nil, encryption.credential != nil {
       reader.report(["encryption", "credential"], "there is a key_file too, and the keys can come from one place only: remove one of them")
     }
-    guard !encryption.hasKeys, reader.has("encryption", "seal"), reader.isSound("encryption", "key_file"),
+    guard !encryption.hasKeys, !encryption.seal, reader.isSound("encryption", "key_file"),
       reader.isSound("encryption", "credential")
     else { return }
-    reader.report(["encryption", "seal"], "there are no keys: set encryption.key_file, or remove the table")
+    reader.report(["encryption", "seal"], "seal is false, and there are no keys with which to open what is sealed: set encryption.key_file, or remove the table")
   }
 
   /// The keys of the store; nil if it is not sealed. Reads their file.
