@@ -18,25 +18,31 @@ enum ExtendedGCM {
     return cipher
   }
 
-  /// Appends the ciphertext and its tag to `sealed`, whose last ``nonceSize`` bytes are the nonce.
+  /// Seals a value.
   ///
-  /// - Returns: Whether libcrypto did it.
-  static func seal(_ plain: [UInt8], with key: SecretBytes, into sealed: inout [UInt8], associated: [UInt8]) -> Bool {
-    let nonce = Array(sealed.suffix(nonceSize))
-    return withContext(key, nonce) { state, derived in
-      guard EVP_EncryptInit_ex2(state, gcm, derived, Array(nonce.suffix(12)), nil) == 1 else { return false }
+  /// - Parameter head: Stands before the sealed bytes; its last ``nonceSize`` bytes are the nonce.
+  /// - Returns: `head`, ciphertext and tag; nil if libcrypto fails.
+  static func seal(_ plain: [UInt8], with key: SecretBytes, after head: [UInt8], associated: [UInt8]) -> [UInt8]? {
+    let nonce = Array(head.suffix(nonceSize))
+    return withContext(key, nonce) { (state, derived) -> [UInt8]? in
       var count: Int32 = 0
-      guard EVP_EncryptUpdate(state, nil, &count, associated, Int32(associated.count)) == 1 else { return false }
-      let start = sealed.count
-      sealed.append(contentsOf: repeatElement(0, count: plain.count + tagSize))
-      return sealed.withUnsafeMutableBufferPointer { sealed in
-        guard let text = sealed.baseAddress.map({ $0 + start }) else { return false }
-        guard plain.isEmpty || EVP_EncryptUpdate(state, text, &count, plain, Int32(plain.count)) == 1 else { return false }
+      guard EVP_EncryptInit_ex2(state, gcm, derived, Array(nonce.suffix(12)), nil) == 1,
+        EVP_EncryptUpdate(state, nil, &count, associated, Int32(associated.count)) == 1
+      else { return nil }
+      var isSealed = false
+      let sealed = [UInt8](unsafeUninitializedCapacity: head.count + plain.count + tagSize) { sealed, filled in
+        guard let start = sealed.baseAddress else { return }
+        start.initialize(from: head, count: head.count)
+        let text = start + head.count
         // GCM writes nothing at the end.
-        return EVP_EncryptFinal_ex(state, text + plain.count, &count) == 1
+        isSealed =
+          (plain.isEmpty || EVP_EncryptUpdate(state, text, &count, plain, Int32(plain.count)) == 1)
+          && EVP_EncryptFinal_ex(state, text + plain.count, &count) == 1
           && EVP_CIPHER_CTX_ctrl(state, EVP_CTRL_AEAD_GET_TAG, Int32(tagSize), text + plain.count) == 1
+        filled = isSealed ? sealed.count : 0
       }
-    } ?? false
+      return isSealed ? sealed : nil
+    } ?? nil
   }
 
   /// The plain bytes of nonce, ciphertext and tag; nil if the tag is not theirs.
@@ -49,16 +55,18 @@ enum ExtendedGCM {
       guard EVP_DecryptInit_ex2(state, gcm, derived, Array(nonce.suffix(12)), nil) == 1 else { return nil }
       var count: Int32 = 0
       guard EVP_DecryptUpdate(state, nil, &count, associated, Int32(associated.count)) == 1 else { return nil }
-      var plain = [UInt8](repeating: 0, count: text.count + 1)
-      guard text.isEmpty || EVP_DecryptUpdate(state, &plain, &count, text, Int32(text.count)) == 1,
-        EVP_CIPHER_CTX_ctrl(state, EVP_CTRL_AEAD_SET_TAG, Int32(tagSize), &tag) == 1,
-        EVP_DecryptFinal_ex(state, &plain[text.count], &count) == 1
-      else {
-        plain.wipe()
-        return nil
+      var isAuthentic = false
+      let plain = [UInt8](unsafeUninitializedCapacity: text.count + 1) { plain, filled in
+        guard let start = plain.baseAddress else { return }
+        isAuthentic =
+          (text.isEmpty || EVP_DecryptUpdate(state, start, &count, text, Int32(text.count)) == 1)
+          && EVP_CIPHER_CTX_ctrl(state, EVP_CTRL_AEAD_SET_TAG, Int32(tagSize), &tag) == 1
+          && EVP_DecryptFinal_ex(state, start + text.count, &count) == 1
+        // Nobody may see what is not authentic.
+        if !isAuthentic { OPENSSL_cleanse(start, text.count) }
+        filled = isAuthentic ? text.count : 0
       }
-      plain.removeLast()
-      return plain
+      return isAuthentic ? plain : nil
     } ?? nil
   }
 

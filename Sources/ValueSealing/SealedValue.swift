@@ -38,13 +38,10 @@ public enum SealedValue {
   /// - Parameter associated: What the value is: it opens only with the same.
   /// - Returns: Nil if the system has no random numbers, or libcrypto fails.
   public static func seal(_ plain: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
-    var sealed = header(of: key.id)
-    sealed.reserveCapacity(plain.count + overhead)
-    let covered = sealed + associated
+    let header = header(of: key.id)
     var nonce = [UInt8](repeating: 0, count: ExtendedGCM.nonceSize)
     guard getentropy(&nonce, nonce.count) == 0 else { return nil }
-    sealed += nonce
-    return ExtendedGCM.seal(plain, with: key.secret, into: &sealed, associated: covered) ? sealed : nil
+    return ExtendedGCM.seal(plain, with: key.secret, after: header + nonce, associated: header + associated)
   }
 
   /// Opens a value.

@@ -40,7 +40,9 @@ extension HostConfiguration {
     guard !encryption.hasKeys, !encryption.seal, reader.isSound("encryption", "key_file"),
       reader.isSound("encryption", "credential")
     else { return }
-    reader.report(["encryption", "seal"], "seal is false, and there are no keys with which to open what is sealed: set encryption.key_file, or remove the table")
+    reader.report(
+      ["encryption", "seal"],
+      "seal is false, and no keys open what is sealed: set encryption.key_file, or remove the table")
   }
 
   /// The keys of the store; nil if it is not sealed. Reads their file.

@@ -9,17 +9,17 @@ enum SealedFields {
 
   static func bytes(of values: [PreparedStatement.Value]) -> [UInt8] {
     var bytes: [UInt8] = []
-    func add(_ kind: UInt8, _ content: some Collection<UInt8>) {
+    func add(_ kind: UInt8, _ content: [UInt8]) {
       bytes.reserveCapacity(bytes.count + content.count + overhead)
       bytes.append(kind)
       let count = UInt32(truncatingIfNeeded: content.count)
       for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
-      bytes += content
+      bytes.append(contentsOf: content)
     }
     for value in values {
       switch value {
       case .null: bytes.append(Kind.null)
-      case .text(let text): add(Kind.text, text.utf8)
+      case .text(let text): add(Kind.text, Array(text.utf8))
       case .blob(let blob): add(Kind.blob, blob)
       case .integer(let number): add(Kind.integer, (0..<8).map { UInt8(truncatingIfNeeded: number >> Int64(8 * $0)) })
       }

@@ -1,3 +1,4 @@
+import Glibc
 import HostThreads
 import TaskModel
 import ValueSealing
@@ -72,7 +73,7 @@ final class ValueSeals: Sendable {
   /// Seals the columns of a part.
   func seal(_ values: [PreparedStatement.Value], as place: SealedPlace, _ sealing: StoreSealing) throws -> [UInt8] {
     var content = SealedFields.bytes(of: values)
-    defer { content.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+    defer { content.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
     guard let sealed = SealedValue.seal(content, with: sealing.keys.current, associated: place.bytes(origin: origin)) else {
       throw StoreError.other("a value could not be sealed: the system gave no random numbers, or libcrypto no memory")
     }
