@@ -26,7 +26,10 @@ struct StoreVacuumCommand: ParsableCommand {
       try StoreVacuum.run(place, sealing, step)
     }
     guard store.json else {
-      for finding in done.mended { Terminal.note("built again: \(finding.observed.escapingControlCharacters)") }
+      for finding in done.mended {
+        let how = finding.kind == .plaintext ? "written anew" : "built again"
+        Terminal.note("\(how): \(finding.observed.escapingControlCharacters)")
+      }
       StoreText.tell(done.left)
       return Terminal.print("\(ByteCountFormat.words(done.before)) before, \(ByteCountFormat.words(done.after)) now")
     }
