@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 import HostThreads
 import PluginTrust
 import StrictText
@@ -40,11 +40,12 @@ public enum KeyFile {
 
   /// Reads the keys.
   ///
-  /// - Throws: Unless it is a regular file that only this process's user or root can read, with at least one key.
-  public static func read(_ path: String, from source: Source = .file) throws(KeyFileError) -> KeyRing {
+  /// - Parameter user: The host's user: this process's, unless root reads the file for the host.
+  /// - Throws: Unless it is a regular file that only this user or root can read, with at least one key.
+  public static func read(_ path: String, from source: Source = .file, user: UInt32 = geteuid()) throws(KeyFileError) -> KeyRing {
     var text: [UInt8]
     do throws(SigningFlaw) {
-      text = try SmallFile.read(path, trust: source == .file ? .secret(of: geteuid()) : .credential(of: geteuid()), atMost: largest)
+      text = try SmallFile.read(path, trust: source == .file ? .secret(of: user) : .credential(of: user), atMost: largest)
     } catch {
       throw KeyFileError(path, error.observed, remedy: remedy(for: error.observed, path))
     }
@@ -118,7 +119,8 @@ public enum KeyFile {
     if exists, info.st_mode & S_IFMT != S_IFREG {
       throw KeyFileError(path, "is not a regular file", remedy: "name the file itself")
     }
-    let earlier = exists ? try read(path).keys : []
+    // Root may rotate the keys of the host's user.
+    let earlier = exists ? try read(path, user: geteuid() == 0 ? info.st_uid : geteuid()).keys : []
     guard earlier.count < most else {
       throw KeyFileError(path, "has \(earlier.count) keys, the most that it may have", remedy: "remove those that the store needs no more")
     }

@@ -80,6 +80,19 @@ import Testing
     #expect(throws: KeyFileError.self) { try KeyFile.read(path(), from: .credential) }
   }
 
+  @Test("keeps its owner when root rotates its keys, and is read by root for that user only", .enabled(if: geteuid() == 0))
+  func owner() throws {
+    let path = try path()
+    _ = try KeyFile.addKey(to: path)
+    chown(path, 1234, 1234)
+    #expect(throws: KeyFileError.self) { try KeyFile.read(path) }
+    _ = try KeyFile.addKey(to: path)
+    var info = stat()
+    #expect(stat(path, &info) == 0 && info.st_uid == 1234 && info.st_mode & 0o7777 == 0o600)
+    #expect(try KeyFile.read(path, user: 1234).keys.count == 2)
+    #expect(throws: KeyFileError.self) { try KeyFile.read(path, user: 1235) }
+  }
+
   @Test("has each key once, and at most 64")
   func many() throws {
     let path = try path()

@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 public import TaskStore
 import ValueSealing
 
@@ -46,10 +46,12 @@ extension HostConfiguration {
   }
 
   /// The keys of the store; nil if it is not sealed. Reads their file.
-  public func sealing() throws(HostFailure) -> StoreSealing? {
+  ///
+  /// - Parameter user: The host's user, who may own the file.
+  public func sealing(user: UInt32 = geteuid()) throws(HostFailure) -> StoreSealing? {
     guard let (path, source) = try keyPlace() else { return nil }
     do throws(KeyFileError) {
-      return StoreSealing(keys: try KeyFile.read(path, from: source), seals: encryption.seal)
+      return StoreSealing(keys: try KeyFile.read(path, from: source, user: user), seals: encryption.seal)
     } catch {
       throw HostFailure(.configuration, "encryption.\(source == .file ? "key_file" : "credential"): \(error)")
     }

@@ -50,12 +50,16 @@ struct StoreOptions: ParsableArguments {
   /// The keys of the store.
   func sealing(_ keys: StoreKeyOptions) throws -> StoreSealing? {
     let configuration = try configuration()
+    // Root looks after the store of the host's user.
+    var info = stat()
+    let user = geteuid() == 0 && stat(configuration.stateDirectory, &info) == 0 ? info.st_uid : geteuid()
     if let file = keys.keyFile {
       do throws(KeyFileError) {
-        return StoreSealing(keys: try KeyFile.read(file), seals: configuration.encryption.hasKeys ? configuration.encryption.seal : true)
+        return StoreSealing(
+          keys: try KeyFile.read(file, user: user), seals: configuration.encryption.hasKeys ? configuration.encryption.seal : true)
       } catch { throw CommandFailure(.failed, error.path.escapingControlCharacters, error.observed, remedy: error.remedy) }
     }
-    do { return try configuration.sealing() } catch { throw CommandFailure(.failed, nil, error.message) }
+    do { return try configuration.sealing(user: user) } catch { throw CommandFailure(.failed, nil, error.message) }
   }
 
   /// Runs `body` beside a host that may run.
