@@ -65,7 +65,7 @@ let package = Package(
       dependencies: [
         "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostProcesses", "HostThreads",
         "PluginCheck", "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel",
-        "TaskStore", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
+        "TaskStore", "ValueSealing", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.
@@ -98,7 +98,8 @@ let package = Package(
         "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostProcesses", "HostThreads", "HostWatches",
         "OpenFiles", "PluginRuntime",
         "PluginTrust", "ProgramSearch", "RecordJSON", "StrictText", "SchedulingLimits", "TaskFilters", "TaskModel",
-        "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging, tomlKit,
+        "TaskScheduler", "TaskStore", "TypedCalls", "ValueSealing", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging,
+        tomlKit,
       ],
       swiftSettings: settings),
     // The conformance test for plugin authors: each case runs in its own process.
@@ -168,8 +169,12 @@ let package = Package(
     // The one grammar that selects requests and runs.
     .target(name: "TaskFilters", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(
-      name: "TaskStore", dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "StrictText", "TaskModel", grdb, grdbSQLite],
+      name: "TaskStore",
+      dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "StrictText", "TaskModel", "ValueSealing", grdb, grdbSQLite],
       swiftSettings: settings),
+    // What the store keeps secret, and the keys for that.
+    .target(
+      name: "ValueSealing", dependencies: ["COpenSSL", "HostThreads", "PluginTrust", "StrictText"], swiftSettings: settings),
     .target(
       name: "PluginRuntime",
       dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", "TypedCalls", deque, heap],
@@ -259,9 +264,11 @@ let package = Package(
     .testTarget(
       name: "TaskStoreTests",
       dependencies: [
-        "CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskStore", grdb, grdbSQLite,
+        "CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskStore", "ValueSealing", grdb,
+        grdbSQLite,
       ],
       swiftSettings: settings),
+    .testTarget(name: "ValueSealingTests", dependencies: ["StoreTestSupport", "StrictText", "ValueSealing"], swiftSettings: settings),
     .testTarget(name: "NoticeDeliveryTests", dependencies: ["NoticeDelivery"], swiftSettings: settings),
     .testTarget(name: "HTTPTransferTests", dependencies: ["HTTPTransfer"], swiftSettings: settings),
     .testTarget(name: "TaskFiltersTests", dependencies: ["StoreTestSupport", "TaskFilters", "TaskModel"], swiftSettings: settings),

@@ -78,6 +78,10 @@ public enum Failpoint: String, CaseIterable, Sendable {
 
   /// Old runs are removed but not their requests, in an uncommitted transaction.
   case pruning
+  /// Values have another form, in an uncommitted transaction.
+  case valuesRewritten = "values-rewritten"
+  /// It is durable that all values have the form in which they are written.
+  case valuesWhole = "values-whole"
   /// A checkpoint of the write-ahead log is due.
   case beforeCheckpoint = "before-checkpoint"
   /// The checkpoint is done.

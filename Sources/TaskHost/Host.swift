@@ -81,11 +81,13 @@ public final class Host: Sendable {
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
     if let mark = configuration.storeMark { try StateDirectory.check(mark: mark, outsideOf: directory.path) }
+    let sealing = try configuration.sealing()
     let store: SQLiteRequestStore
     let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
     do {
       store = try SQLiteRequestStore(
-        path: directory.database, marks: marks, traces: directory.storeTraces, program: program, acceptsLoss: acceptsStoreLoss
+        path: directory.database, marks: marks, traces: directory.storeTraces, program: program, sealing: sealing,
+        acceptsLoss: acceptsStoreLoss
       ) { failure in
         guard let failure else { return log.notice("checkpoints of the store work again") }
         log.error("a checkpoint of the store failed, and its write-ahead log grows until one succeeds: \(failure)")
@@ -173,6 +175,7 @@ public final class Host: Sendable {
     crashMemory.watch()
     if let loss = parts.store.checksumLoss { launchedFiles.lostChecksums(loss) }
     parts.store.beginCheck { [launchedFiles] in launchedFiles.checked($0) }
+    SealingWatch(parts.directory.database, board, log).begin(parts.store)
     Failpoint.launchSealed.hit()
     do {
       let surroundings = self.surroundings
@@ -279,7 +282,13 @@ public final class Host: Sendable {
 
   /// The run with its trace, as long as its request is on record.
   private func traced(_ run: RunRecord) throws(RequestRefusal) -> RunRecord {
-    guard let request = try read({ () throws(StoreError) in try store.request(run.request) })?.request else { return run }
+    let request: TaskRequest?
+    do throws(StoreError) { request = try store.request(run.request)?.request } catch {
+      guard case .damagedValue = error else { throw RequestRefusal(error) }
+      // Its payload says nothing about the trace.
+      request = nil
+    }
+    guard let request else { return run }
     var run = run
     run.report.trace = (request.traceparent ?? configuration.traceSampling?.root(of: run.request)).map {
       RunTrace(of: run.id, attempt: run.attempt, isRepeating: request.repetition != nil, parent: $0)

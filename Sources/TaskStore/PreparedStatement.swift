@@ -80,6 +80,11 @@ final class PreparedStatement {
         })
     }
 
+    mutating func value(_ value: Value) {
+      position += 1
+      note(PreparedStatement.bind(value, at: position, of: raw))
+    }
+
     /// Leaves a parameter NULL.
     mutating func skip() { position += 1 }
 
@@ -119,6 +124,10 @@ final class PreparedStatement {
   struct Columns: ~Copyable {
     fileprivate let raw: OpaquePointer
 
+    func isNull(_ index: Int32) -> Bool { sqlite3_column_type(raw, index) == SQLITE_NULL }
+
+    func isText(_ index: Int32) -> Bool { sqlite3_column_type(raw, index) == SQLITE_TEXT }
+
     func integer(_ index: Int32) -> Int64 { sqlite3_column_int64(raw, index) }
 
     func optionalInteger(_ index: Int32) -> Int64? {
@@ -141,21 +150,23 @@ final class PreparedStatement {
 
   private func bind(_ values: [Value]) throws {
     for (index, value) in values.enumerated() {
-      let position = Int32(index + 1)
-      let code =
-        switch value {
-        case .null: sqlite3_bind_null(raw, position)
-        case .integer(let integer): sqlite3_bind_int64(raw, position, integer)
-        case .text(var text):
-          text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { sqlite3_bind_text(raw, position, $0.baseAddress, Int32($0.count), copied) }
-          }
-        case .blob(let bytes):
-          bytes.isEmpty
-            ? sqlite3_bind_zeroblob(raw, position, 0)
-            : bytes.withUnsafeBytes { sqlite3_bind_blob(raw, position, $0.baseAddress, Int32($0.count), copied) }
-        }
+      let code = Self.bind(value, at: Int32(index + 1), of: raw)
       guard code == SQLITE_OK else { throw failure(code) }
+    }
+  }
+
+  private static func bind(_ value: Value, at position: Int32, of raw: OpaquePointer) -> Int32 {
+    switch value {
+    case .null: sqlite3_bind_null(raw, position)
+    case .integer(let integer): sqlite3_bind_int64(raw, position, integer)
+    case .text(var text):
+      text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { sqlite3_bind_text(raw, position, $0.baseAddress, Int32($0.count), copied) }
+      }
+    case .blob(let bytes):
+      bytes.isEmpty
+        ? sqlite3_bind_zeroblob(raw, position, 0)
+        : bytes.withUnsafeBytes { sqlite3_bind_blob(raw, position, $0.baseAddress, Int32($0.count), copied) }
     }
   }
 

@@ -29,7 +29,9 @@ extension SQLiteRequestStore {
   /// Uses a reading connection.
   public func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
     try read { database in
-      try PreparedStatement(database, EdgeColumns.ofRequest).rows(.integer(id.sequence)) { try EdgeColumns.record($0, origin: origin) }
+      try PreparedStatement(database, EdgeColumns.ofRequest).rows(.integer(id.sequence)) {
+        try EdgeColumns.record($0, of: id.sequence, origin: origin, seals)
+      }
     }
   }
 

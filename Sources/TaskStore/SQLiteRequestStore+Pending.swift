@@ -7,9 +7,14 @@ extension SQLiteRequestStore {
     try read { database in
       let numbers = try identifiers.compactMap { try self.identifiers.existingNumber(of: $0, in: database) }
       guard !numbers.isEmpty else { return PendingPage() }
-      let payload = try PreparedStatement(database, "SELECT bytes FROM payloads WHERE request = ?")
+      let select = try PreparedStatement(database, Self.payloadSQL)
       return try PendingPage(of: try waiting(of: numbers, after: request, database)) { id in
-        try payload.rows(.integer(id.sequence)) { $0.blob(0) }.first ?? []
+        // One that does not open must not hide the others.
+        try seals.legible {
+          try payload(id.sequence, by: select)
+        } or: {
+          []
+        }
       }
     }
   }

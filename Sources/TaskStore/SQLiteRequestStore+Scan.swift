@@ -13,7 +13,7 @@ extension SQLiteRequestStore {
       if let numbers, numbers.isEmpty { return found }
       let states = Set(scan.states.map(\.stored))
       let whole = try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE id = ?")
-      let payload = try PreparedStatement(database, "SELECT bytes FROM payloads WHERE request = ?")
+      let payload = try PreparedStatement(database, Self.payloadSQL)
       var (rows, rejected, bytes) = (0, 0, 0)
       let (sql, values) = try Self.source(scan, numbers, database)
       let isDone = try PreparedStatement(database, sql).visit(values) { row in
@@ -24,7 +24,12 @@ extension SQLiteRequestStore {
           var record = try whole.rows(.integer(sequence), read: { try self.record($0, database) }).first
         {
           if scan.readsPayload, scan.covers(record) {
-            record.request.payload = try payload.rows(.integer(sequence)) { $0.blob(0) }.first ?? []
+            // A payload that does not open matches nothing.
+            record.request.payload = try seals.legible {
+              try self.payload(sequence, by: payload)
+            } or: {
+              []
+            }
             bytes += record.request.payload.count
           }
           if scan.covers(record), accepts(record) {

@@ -15,6 +15,7 @@ public final class SQLiteRequestStore: RequestStore {
   let pool: DatabasePool
   let identifiers = IdentifierTable()
   let lanes: LaneTable
+  let seals: ValueSeals
   private let writer: Writer
   private let checkpointer: WALCheckpointer
   private let marks: [StoreMark]
@@ -22,6 +23,11 @@ public final class SQLiteRequestStore: RequestStore {
   private let isClosed = Guarded(false)
   private let committed = Atomic<UInt64>(0)
   private let check = Guarded<StoreCheck?>(nil)
+  struct ResealingState {
+    var thread: StoreResealing?
+    var changed: (@Sendable (SealingProgress) -> Void)?
+  }
+  let resealing = Guarded(ResealingState())
   /// The open files of the store.
   public let files: StoreFiles
   /// The number of commits since the store was opened; each waited for the disk.
@@ -44,12 +50,14 @@ public final class SQLiteRequestStore: RequestStore {
   ///   - marks: Files outside the store that record its content; created if missing.
   ///   - traces: Files that are created only after the store and its mark: if they exist without both, the store was lost.
   ///   - program: The version of this program, for the message of an older one that cannot read the store; nil leaves the recorded one.
+  ///   - sealing: The keys of the store's values; nil if none are to be sealed, and none are.
   ///   - acceptsLoss: Whether to continue with the existing store, or a new one, when a mark shows that records are missing.
   ///   - checkpoints: Called on a thread of the store with the error when checkpoints start to fail, and with nil when one succeeds again.
   ///     While they fail, the log grows; nothing committed is lost.
-  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`. Nothing was changed then.
+  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`, `sealed`. Nothing was changed then.
   public init(
-    path: String, marks: [String] = [], traces: [String] = [], program: String? = nil, acceptsLoss: Bool = false,
+    path: String, marks: [String] = [], traces: [String] = [], program: String? = nil, sealing: StoreSealing? = nil,
+    acceptsLoss: Bool = false,
     checkpoints: @escaping @Sendable (StoreError?) -> Void = { _ in }
   ) throws(StoreError) {
     self.path = path
@@ -73,13 +81,15 @@ public final class SQLiteRequestStore: RequestStore {
       let migrator = Schema.migrator
       if let error = try pool.read({ try Schema.future(in: $0) }) { throw error }
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) { throw StoreError.futureSchema(found: "an unknown schema") }
+      let isNew = try pool.read { try !migrator.hasCompletedMigrations($0) && migrator.appliedIdentifiers($0).isEmpty }
+      try pool.read { try SealingRecord.check(sealing, in: $0) }
       Failpoint.beforeMigration.hit()
       try migrator.migrate(pool)
       Failpoint.afterMigration.hit()
       let identifiers = self.identifiers
       let lanes = LaneTable(identifiers)
       self.lanes = lanes
-      (origin, writer) = try pool.writeWithoutTransaction { database in
+      (origin, seals, writer) = try pool.writeWithoutTransaction { database in
         // GRDB opens a WAL database with synchronous = NORMAL, so a power failure could lose commits.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try database.execute(sql: "PRAGMA cache_size = -16384")
@@ -90,7 +100,10 @@ public final class SQLiteRequestStore: RequestStore {
         if let program {
           try database.execute(sql: "UPDATE origin SET program = ?1 WHERE program IS NOT ?1", arguments: [program])
         }
-        return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, lanes: lanes, identifiers: identifiers)))
+        try SealingRecord.begin(sealing, isNew: isNew, in: database)
+        let seals = ValueSeals(origin: origin, sealing)
+        let transaction = try SQLiteTransaction(database, origin: origin, seals, lanes: lanes, identifiers: identifiers)
+        return (origin, seals, Writer(transaction: transaction))
       }
       let highest = try pool.read { try Self.highestSequence($0) }
       if let loss = recollection.loss(origin: origin, highest: highest) {
@@ -180,6 +193,7 @@ public final class SQLiteRequestStore: RequestStore {
   public func close() {
     isClosed.withLock { $0 = true }
     check.withLock { $0?.stop() }
+    stopResealing()
     checkpointer.stop()
     guard files.check() == nil else {
       // SQLite would remove the log by its name, which may now be another file. Leave the connections open until the process ends.
@@ -231,8 +245,7 @@ public final class SQLiteRequestStore: RequestStore {
       guard var found = try PreparedStatement(database, sql).rows(.integer(id.sequence), read: { try record($0, database) }).first else {
         return nil
       }
-      found.request.payload = [UInt8](
-        try Data.fetchOne(database, sql: "SELECT bytes FROM payloads WHERE request = ?", arguments: [id.sequence]) ?? Data())
+      found.request.payload = try payload(id.sequence, by: PreparedStatement(database, Self.payloadSQL))
       return found
     }
   }
@@ -281,12 +294,10 @@ public final class SQLiteRequestStore: RequestStore {
   public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     guard id.origin == origin else { return nil }
     return try read { database in
-      let sql = "SELECT \(RunColumns.list), output, log, trouble FROM runs WHERE id = ?"
+      let sql = "SELECT \(RunColumns.list), \(RunColumns.reported) FROM runs WHERE id = ?"
       return try PreparedStatement(database, sql).rows(.integer(id.sequence)) { row in
         var record = try run(row, database)
-        record.report.output = row.blob(RunColumns.count)
-        record.report.log = try StoredJSON.log(row.optionalText(RunColumns.count + 1))
-        record.report.trouble = row.optionalText(RunColumns.count + 2)
+        try RunColumns.report(row, at: RunColumns.count, of: id.sequence, to: &record.report, seals)
         return record
       }.first
     }
@@ -296,16 +307,19 @@ public final class SQLiteRequestStore: RequestStore {
   public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {
     try read { database in
       guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
-      return try Data.fetchOne(database, sql: "SELECT value FROM state WHERE identifier = ? AND key = ?", arguments: [number, key]).map {
-        [UInt8]($0)
-      }
+      let select = try PreparedStatement(database, "SELECT value, sealed FROM state WHERE identifier = ? AND key = ?")
+      return try select.rows(.integer(number), .text(key)) {
+        try seals.bytes($0, at: 0, sealed: 1, SealedPlace(.state, .integer(number), .text(key)))
+      }.first
     }
   }
 
   /// Uses a reading connection.
   public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
     try read { database in
-      try Data.fetchOne(database, sql: "SELECT bytes FROM checkpoints WHERE request = ?", arguments: [request.sequence]).map { [UInt8]($0) }
+      try PreparedStatement(database, "SELECT bytes, sealed FROM checkpoints WHERE request = ?").rows(.integer(request.sequence)) {
+        try seals.bytes($0, at: 0, sealed: 1, SealedPlace(.checkpoint, .integer(request.sequence)))
+      }.first
     }
   }
 
@@ -330,13 +344,23 @@ public final class SQLiteRequestStore: RequestStore {
     do { return try pool.read(body) } catch { throw StoreError(error) }
   }
 
+  /// What ``payload(_:by:)`` asks.
+  static let payloadSQL = "SELECT bytes, sealed FROM payloads WHERE request = ?"
+
+  /// The submitted payload of a request; empty if it has none.
+  func payload(_ request: Int64, by select: PreparedStatement) throws -> [UInt8] {
+    try select.rows(.integer(request)) {
+      try seals.bytes($0, at: 0, sealed: 1, SealedPlace(.payload, .integer(request)))
+    }.first ?? []
+  }
+
   /// The run of a row that selects ``RunColumns/list``.
   func run(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RunRecord {
-    try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+    try RunColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }
   }
 
   func record(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RequestRecord {
-    try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+    try RequestColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }
   }
 }
 
@@ -345,6 +369,7 @@ extension StoreError {
   init(_ error: any Error) {
     switch error {
     case let error as StoreError: self = error
+    case let error as DamagedValue: self = .damagedValue(error.description)
     case let error as DatabaseError:
       let detail = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
       switch error.resultCode {

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import TaskModel
 
@@ -7,12 +6,20 @@ extension SQLiteTransaction {
 
   func insert(_ edges: [DependencyRecord], of id: RequestID) throws {
     let add = try PreparedStatement(
-      database, "INSERT OR REPLACE INTO edges (request, predecessor, on_failure, ended, output) VALUES (?, ?, ?, ?, ?)")
+      database, "INSERT OR REPLACE INTO edges (request, predecessor, on_failure, ended, output, sealed) VALUES (?, ?, ?, ?, ?, ?)")
     for edge in edges {
+      let output = try written(edge.output, of: id, from: edge.predecessor.sequence)
       try add.run(
         .integer(id.sequence), .integer(edge.predecessor.sequence), .integer(edge.onFailure.stored), .integer(edge.ended?.stored),
-        edge.output.isEmpty ? .null : .blob(edge.output))
+        output.plain, output.sealed)
     }
+  }
+
+  private func written(
+    _ output: [UInt8], of dependant: RequestID, from predecessor: Int64
+  ) throws -> (plain: PreparedStatement.Value, sealed: PreparedStatement.Value) {
+    try seals.written(
+      output.isEmpty ? .null : .blob(output), as: SealedPlace(.dependency, .integer(dependant.sequence), .integer(predecessor)))
   }
 
   func awaitedPredecessors() throws -> Set<RequestID> {
@@ -23,7 +30,9 @@ extension SQLiteTransaction {
   }
 
   func edges(of id: RequestID) throws -> [DependencyRecord] {
-    try statements.edges.rows(.integer(id.sequence)) { try EdgeColumns.record($0, origin: origin) }
+    try refusing {
+      try statements.edges.rows(.integer(id.sequence)) { try EdgeColumns.record($0, of: id.sequence, origin: origin, seals) }
+    }
   }
 
   func dependants(of predecessor: RequestID) throws -> [RequestID] {
@@ -41,18 +50,25 @@ extension SQLiteTransaction {
     // A run's id is higher than its request's and was created before the request ended; ids begin with the time. Only if the clock was set
     // back can a run's id be later than the request's end.
     let select = try PreparedStatement(
-      database, "SELECT output FROM runs WHERE request = ?1 AND id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1")
+      database, "SELECT \(RunColumns.reported), id FROM runs WHERE request = ?1 AND id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1")
     let ended = try request(id)?.ended?.unixMilliseconds ?? 0
     let last = max(0, min(ended, Int64.max >> 13) + 1) << 12
-    return try select.rows(.integer(id.sequence), .integer(last)) { $0.blob(0) }.first
-      ?? select.rows(.integer(id.sequence), .integer(.max)) { $0.blob(0) }.first
+    func output(through last: Int64) throws -> [UInt8]? {
+      try select.rows(.integer(id.sequence), .integer(last)) { row in
+        try seals.values(row, sealed: 3, SealedPlace(.report, .integer(row.integer(4)))).map { $0[0].bytes } ?? row.blob(0)
+      }.first
+    }
+    return try refusing { try output(through: last) ?? output(through: .max) }
   }
 
   func settleEdges(from predecessor: RequestID, ended: RequestState, output: [UInt8]) throws -> [RequestID] {
     let dependants = try dependants(of: predecessor)
     guard !dependants.isEmpty else { return [] }
-    try statements.settleEdges.run(
-      .integer(ended.stored), output.isEmpty ? .null : .blob(output), .integer(predecessor.sequence))
+    for dependant in dependants {
+      let written = try written(output, of: dependant, from: predecessor.sequence)
+      try statements.settleEdge.run(
+        .integer(ended.stored), written.plain, written.sealed, .integer(dependant.sequence), .integer(predecessor.sequence))
+    }
     return dependants
   }
 
@@ -60,25 +76,35 @@ extension SQLiteTransaction {
 
   func submission(withKey key: String, by plugin: TaskIdentifier?) throws -> KnownSubmission? {
     let sql = """
-      SELECT fingerprint, request, disposition, submitted_ms FROM submissions WHERE submitter IN (?, -1) AND key = ?
-      ORDER BY submitter DESC LIMIT 1
+      SELECT fingerprint, request, disposition, submitted_ms, sealed, submitter FROM submissions
+      WHERE submitter IN (?, -1) AND key = ? ORDER BY submitter DESC LIMIT 1
       """
     return try PreparedStatement(database, sql)
       .rows(.integer(try submitter(plugin)), .text(key)) { row in
-        KnownSubmission(
-          fingerprint: UInt64(bitPattern: row.integer(0)), request: RequestID(sequence: row.integer(1), origin: origin),
+        let fingerprint = try refusing { try self.fingerprint(row, at: 0, sealed: 4, of: row.integer(5), key) }
+        return KnownSubmission(
+          fingerprint: UInt64(bitPattern: fingerprint), request: RequestID(sequence: row.integer(1), origin: origin),
           disposition: try Disposition(stored: row.integer(2)), submitted: WallTime(unixMilliseconds: row.integer(3)))
       }.first
   }
 
   func remember(_ submission: KnownSubmission, key: String, by plugin: TaskIdentifier?) throws {
     let sql = """
-      INSERT OR REPLACE INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms, sealed)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
       """
+    let submitter = PreparedStatement.Value.integer(try submitter(plugin))
+    let fingerprint = try seals.written(
+      .integer(Int64(bitPattern: submission.fingerprint)), as: SealedPlace(.fingerprint, submitter, .text(key)))
     try PreparedStatement(database, sql).run(
-      .integer(try submitter(plugin)), .text(key), .integer(Int64(bitPattern: submission.fingerprint)),
-      .integer(submission.request.sequence),
-      .integer(submission.disposition.stored), .integer(submission.submitted.unixMilliseconds))
+      submitter, .text(key), fingerprint.plain, .integer(submission.request.sequence), .integer(submission.disposition.stored),
+      .integer(submission.submitted.unixMilliseconds), fingerprint.sealed)
+  }
+
+  private func fingerprint(
+    _ row: borrowing PreparedStatement.Columns, at plain: Int32, sealed: Int32, of submitter: Int64, _ key: String
+  ) throws -> Int64 {
+    try seals.values(row, sealed: sealed, SealedPlace(.fingerprint, .integer(submitter), .text(key)))?.first?.number ?? row.integer(plain)
   }
 
   func submissionCount(by plugin: TaskIdentifier) throws -> Int {
@@ -128,7 +154,9 @@ extension SQLiteTransaction {
       try database.execute(sql: "DELETE FROM event_payloads WHERE request = ?", arguments: [id.sequence])
       return
     }
-    try database.execute(
-      sql: "INSERT OR REPLACE INTO event_payloads (request, bytes) VALUES (?, ?)", arguments: [id.sequence, Data(payload)])
+    let sequence = PreparedStatement.Value.integer(id.sequence)
+    let written = try seals.written(.blob(payload), as: SealedPlace(.eventPayload, sequence))
+    try PreparedStatement(database, "INSERT OR REPLACE INTO event_payloads (request, bytes, sealed) VALUES (?, ?, ?)")
+      .run(sequence, written.plain, written.sealed)
   }
 }

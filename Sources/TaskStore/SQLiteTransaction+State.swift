@@ -1,5 +1,4 @@
 import Failpoints
-import Foundation
 import GRDB
 import TaskModel
 
@@ -11,22 +10,36 @@ extension SQLiteTransaction {
       return
     }
     let row = try Row.fetchOne(
-      database, sql: "SELECT count(*), coalesce(sum(length(value)), 0) FROM state WHERE identifier = ? AND key <> ?",
+      database, sql: "SELECT count(*), coalesce(sum(\(Self.stateLength)), 0) FROM state WHERE identifier = ? AND key <> ?",
       arguments: [number, key])
     try Limits.checkState(of: identifier, otherKeys: row?[0] ?? 0, bytes: (row?[1] ?? 0) + value.count)
-    try database.execute(
-      sql: "INSERT INTO state (identifier, key, value) VALUES (?, ?, ?) ON CONFLICT (identifier, key) DO UPDATE SET value = excluded.value",
-      arguments: [number, key, Data(value)])
+    let written = try seals.written(.blob(value), as: SealedPlace(.state, .integer(number), .text(key)))
+    try PreparedStatement(
+      database,
+      """
+      INSERT INTO state (identifier, key, value, sealed) VALUES (?, ?, ?, ?)
+      ON CONFLICT (identifier, key) DO UPDATE SET value = excluded.value, sealed = excluded.sealed
+      """
+    ).run(.integer(number), .text(key), written.plain, written.sealed)
   }
+
+  /// The length of a value of `state` before it was sealed.
+  static var stateLength: String { "coalesce(length(sealed) - \(SealedPart.overheadOfOne), length(value))" }
 
   func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws {
     guard let value else {
       try statements.deleteCheckpoint.run(.integer(request.sequence))
       return
     }
-    try database.execute(
-      sql: "INSERT INTO checkpoints (request, bytes) VALUES (?, ?) ON CONFLICT (request) DO UPDATE SET bytes = excluded.bytes",
-      arguments: [request.sequence, Data(value)])
+    let sequence = PreparedStatement.Value.integer(request.sequence)
+    let written = try seals.written(.blob(value), as: SealedPlace(.checkpoint, sequence))
+    try PreparedStatement(
+      database,
+      """
+      INSERT INTO checkpoints (request, bytes, sealed) VALUES (?, ?, ?)
+      ON CONFLICT (request) DO UPDATE SET bytes = excluded.bytes, sealed = excluded.sealed
+      """
+    ).run(sequence, written.plain, written.sealed)
   }
 
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {

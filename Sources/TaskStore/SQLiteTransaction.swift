@@ -6,6 +6,7 @@ import TaskModel
 final class SQLiteTransaction: StoreTransaction {
   let database: Database
   let origin: UInt64
+  let seals: ValueSeals
   let identifiers: IdentifierTable
   let lanes: LaneTable
   /// The progress of removing empty lanes.
@@ -27,9 +28,10 @@ final class SQLiteTransaction: StoreTransaction {
   /// The lane to which the current transaction last added a request.
   var recentLane: (lane: Lane, numbers: (lane: Int64, identifier: Int64))?
 
-  init(_ database: Database, origin: UInt64, lanes: LaneTable, identifiers: IdentifierTable) throws {
+  init(_ database: Database, origin: UInt64, _ seals: ValueSeals, lanes: LaneTable, identifiers: IdentifierTable) throws {
     self.database = database
     self.origin = origin
+    self.seals = seals
     self.lanes = lanes
     self.identifiers = identifiers
     prepared = try Statements(database)
@@ -82,7 +84,7 @@ final class SQLiteTransaction: StoreTransaction {
     let begin, commit, rollBack, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
     let insert, insertPayload, payload, input, eventPayload, update, rewrite, select, change, appendRun: PreparedStatement
     let selectRunning, selectClaimed, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
-    let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
+    let deleteCheckpoint, edges, openEdges, settleEdge: PreparedStatement
     let insertTag, tags, deleteTag, identifierAndState: PreparedStatement
     let counts: RequestCounts
     let schedules: ScheduleTable
@@ -100,15 +102,16 @@ final class SQLiteTransaction: StoreTransaction {
       let columns = RequestColumns.list
       let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
       insert = try prepare("INSERT INTO requests (\(columns)) VALUES (\(marks))")
-      insertPayload = try prepare("INSERT INTO payloads (request, bytes) VALUES (?, ?)")
-      payload = try prepare("SELECT bytes FROM payloads WHERE request = ?")
-      input = try prepare("SELECT bytes, options FROM requests LEFT JOIN payloads ON request = id WHERE id = ?")
-      eventPayload = try prepare("SELECT bytes FROM event_payloads WHERE request = ?")
+      insertPayload = try prepare("INSERT INTO payloads (request, bytes, sealed) VALUES (?, ?, ?)")
+      payload = try prepare("SELECT bytes, sealed FROM payloads WHERE request = ?")
+      input = try prepare("SELECT bytes, p.sealed, options FROM requests LEFT JOIN payloads p ON request = id WHERE id = ?")
+      eventPayload = try prepare("SELECT bytes, sealed FROM event_payloads WHERE request = ?")
       update = try prepare(
         """
         UPDATE requests SET state = ?, due_ms = ?, priority = ?, unique_key = ?, every_ms = ?, occurrence_ms = ?, attempts_spent = ?,
         losses = ?, stop_requested = ?, blocked_by = ?, run = ?, started_ms = ?, ended_ms = ?, last_outcome = ?, last_message = ?,
-        lane = ?, relaxed = ?, event_due_ms = ?, event_since_ms = ?, missed_left = ?, paused = ?, set_aside = ? WHERE id = ?
+        lane = ?, relaxed = ?, event_due_ms = ?, event_since_ms = ?, missed_left = ?, paused = ?, set_aside = ?, sealed = ?,
+        sealed_pause = ? WHERE id = ?
         """)
       rewrite = try prepare("UPDATE requests SET (\(columns)) = (\(marks)) WHERE id = ?1")
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
@@ -116,14 +119,14 @@ final class SQLiteTransaction: StoreTransaction {
         """
         UPDATE requests SET state = ?1, attempts_spent = attempts_spent * ?2 + ?3, losses = losses * ?4 + ?5, run = ?6,
         started_ms = coalesce(?7, started_ms), ended_ms = coalesce(?8, ended_ms), last_outcome = coalesce(?9, last_outcome),
-        last_message = iif(?9 IS NULL, last_message, ?10)
+        last_message = iif(?9 IS NULL, last_message, ?10), sealed = iif(?9 IS NULL, sealed, ?14)
         WHERE id = ?11 AND state = ?12 AND (?13 IS NULL OR run = ?13) AND noted(identifier)
         """)
       appendRun = try prepare(
         """
         INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total,
-        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule, handler_ns, details)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule, handler_ns, details, sealed, sealed_report)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
       selectClaimed = try prepare("SELECT \(columns) FROM requests INDEXED BY requests_claimed WHERE state = 30 ORDER BY id")
@@ -151,7 +154,7 @@ final class SQLiteTransaction: StoreTransaction {
       deleteCheckpoint = try prepare("DELETE FROM checkpoints WHERE request = ?")
       edges = try prepare(EdgeColumns.ofRequest)
       openEdges = try prepare("SELECT request FROM edges WHERE predecessor = ? AND ended IS NULL ORDER BY request")
-      settleEdges = try prepare("UPDATE edges SET ended = ?, output = ? WHERE predecessor = ? AND ended IS NULL")
+      settleEdge = try prepare("UPDATE edges SET ended = ?, output = ?, sealed = ? WHERE request = ? AND predecessor = ?")
     }
   }
 
@@ -239,7 +242,7 @@ final class SQLiteTransaction: StoreTransaction {
     let retry = request.retry ?? RetryPolicy()
     let tags = request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)
     let options = try StoredOptions.text(of: request)
-    let paused = try StoredPause.text(of: record.paused)
+    let words = try words(of: record)
     let (lane, identifier) = try numbers(of: record.lane)
     try statement.run { row in
       row.integer(record.id.sequence)
@@ -267,7 +270,7 @@ final class SQLiteTransaction: StoreTransaction {
       row.integer(record.started?.unixMilliseconds)
       row.integer(record.ended?.unixMilliseconds)
       row.integer(record.lastOutcome?.stored)
-      row.text(record.lastMessage)
+      row.value(words.message.plain)
       row.integer(lane)
       row.integer(StoredRepetition(request.repetition).stored)
       row.integer(request.clock.stored)
@@ -278,25 +281,44 @@ final class SQLiteTransaction: StoreTransaction {
       row.integer(record.eventSince?.unixMilliseconds)
       row.integer(Int64(record.missedLeft))
       row.text(options)
-      row.text(paused)
+      row.value(words.paused.plain)
       row.integer(record.setAside?.number)
+      row.value(words.message.sealed)
+      row.value(words.paused.sealed)
     }
-    if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
+    if !request.payload.isEmpty {
+      let id = PreparedStatement.Value.integer(record.id.sequence)
+      let payload = try seals.written(.blob(request.payload), as: SealedPlace(.payload, id))
+      try statements.insertPayload.run(id, payload.plain, payload.sealed)
+    }
     try addTags(of: record)
     return identifier
   }
 
+  private typealias Written = (plain: PreparedStatement.Value, sealed: PreparedStatement.Value)
+
+  /// The words in the row of a request as they are written.
+  private func words(of record: RequestRecord) throws -> (message: Written, paused: Written) {
+    let id = PreparedStatement.Value.integer(record.id.sequence)
+    return (
+      try seals.written(.text(record.lastMessage), as: SealedPlace(.message, id)),
+      try seals.written(.text(try StoredPause.text(of: record.paused)), as: SealedPlace(.pauseOfRequest, id))
+    )
+  }
+
   func update(_ record: RequestRecord) throws {
     let (identifier, state) = try identifierAndState(of: record.id)
+    let words = try words(of: record)
     try statements.update.run(
       .integer(record.state.stored), .integer(record.due.unixMilliseconds), .integer(Int64(record.request.priority)),
       .text(record.request.uniqueKey), .integer(record.request.repetition?.interval?.wholeMilliseconds),
       .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
       .integer(record.stopRequested?.stored), .integer(record.blockedBy?.sequence), .integer(record.run?.sequence),
       .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
-      .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)), .integer(record.isRelaxed ? 1 : 0),
+      words.message.plain, .integer(try lanes.number(of: record.lane, in: database)), .integer(record.isRelaxed ? 1 : 0),
       .integer(record.eventDue?.unixMilliseconds), .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)),
-      .text(try StoredPause.text(of: record.paused)), .integer(record.setAside?.number), .integer(record.id.sequence))
+      words.paused.plain, .integer(record.setAside?.number), words.message.sealed, words.paused.sealed,
+      .integer(record.id.sequence))
     try noteUpdate(of: record, identifier, from: state)
   }
 
@@ -325,16 +347,34 @@ final class SQLiteTransaction: StoreTransaction {
   }
 
   func input(of id: RequestID) throws -> RunInput {
-    let submitted = try statements.input.rows(.integer(id.sequence)) { row in
-      RunInput(payload: row.blob(0), traceparent: try row.optionalText(1).flatMap(StoredOptions.traceparent(in:)))
+    let sequence = PreparedStatement.Value.integer(id.sequence)
+    do {
+      let submitted = try statements.input.rows(sequence) { row in
+        RunInput(
+          payload: try seals.bytes(row, at: 0, sealed: 1, SealedPlace(.payload, sequence)),
+          traceparent: try row.optionalText(2).flatMap(StoredOptions.traceparent(in:)))
+      }
+      var input = submitted.first ?? RunInput(payload: [])
+      let event = try statements.eventPayload.rows(sequence) {
+        try seals.bytes($0, at: 0, sealed: 1, SealedPlace(.eventPayload, sequence))
+      }
+      if let bytes = event.first { input.payload = bytes }
+      return input
+    } catch let error as DamagedValue {
+      return RunInput(payload: [], damage: error.description)
     }
-    var input = submitted.first ?? RunInput(payload: [])
-    if let bytes = try statements.eventPayload.rows(.integer(id.sequence), read: { $0.blob(0) }).first { input.payload = bytes }
-    return input
   }
 
   func submittedPayload(of id: RequestID) throws -> [UInt8] {
-    try statements.payload.rows(.integer(id.sequence)) { $0.blob(0) }.first ?? []
+    let sequence = PreparedStatement.Value.integer(id.sequence)
+    return try refusing {
+      try statements.payload.rows(sequence) { try seals.bytes($0, at: 0, sealed: 1, SealedPlace(.payload, sequence)) }.first ?? []
+    }
+  }
+
+  /// Makes a refusal of a value that does not open, so that only what needs the value fails.
+  func refusing<Value>(_ read: () throws -> Value) throws -> Value {
+    do { return try read() } catch let error as DamagedValue { throw error.refusal }
   }
 
   func holder(of key: String, identifier: TaskIdentifier) throws -> RequestRecord? {
@@ -374,6 +414,7 @@ final class SQLiteTransaction: StoreTransaction {
   func apply(_ change: RequestChange, to id: RequestID) throws {
     let statements = try statements
     let transition = change.transition
+    let message = try seals.written(.text(change.message), as: SealedPlace(.message, .integer(id.sequence)))
     let changed = try statements.change.run { row in
       row.integer(transition.state.stored)
       row.integer(transition.attempts.factor)
@@ -384,10 +425,11 @@ final class SQLiteTransaction: StoreTransaction {
       row.integer(change.started?.unixMilliseconds)
       row.integer(change.ended?.unixMilliseconds)
       row.integer(change.outcome?.stored)
-      row.text(change.message)
+      row.value(message.plain)
       row.integer(id.sequence)
       row.integer(change.from.stored)
       row.integer(change.expectedRun?.sequence)
+      row.value(message.sealed)
     }
     guard changed == 1 else { throw StoreError.fenced }
     statements.counts.changed(statements.noted.value, from: change.from.stored, to: transition.state.stored)
@@ -407,20 +449,26 @@ final class SQLiteTransaction: StoreTransaction {
   func insert(_ run: RunRecord, _ identifier: Int64, schedule: Int64?) throws {
     let report = run.report
     highestAdded = max(highestAdded, run.id.sequence)
+    let id = PreparedStatement.Value.integer(run.id.sequence)
+    let words = try seals.written(
+      [.text(report.message), .text(try StoredDetails.text(of: report))], as: SealedPlace(.words, id))
+    let rest = try seals.written(
+      [
+        report.output.isEmpty ? .null : .blob(report.output), .text(try StoredJSON.encode(report.log)), .text(report.trouble),
+      ], as: SealedPlace(.report, id))
     try statements.appendRun.run(
-      .integer(run.id.sequence), .integer(run.request.sequence), .integer(identifier),
+      id, .integer(run.request.sequence), .integer(identifier),
       .integer(Int64(run.attempt)), .integer(run.started.unixMilliseconds), .integer((run.ended ?? run.started).unixMilliseconds),
-      .integer((run.outcome ?? .lost).stored), .integer(report.stopReason?.stored), .integer(report.forced ? 1 : 0), .text(report.message),
+      .integer((run.outcome ?? .lost).stored), .integer(report.stopReason?.stored), .integer(report.forced ? 1 : 0), words[0],
       .integer(report.progress.map { Int64(bitPattern: $0.completed) }), .integer(report.progress.map { Int64(bitPattern: $0.total) }),
-      .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
-      .text(try StoredJSON.encode(report.log)), .integer(report.stopStage?.stored), .integer(report.peakMemory.map { Int64($0) }),
-      .text(report.trouble), .integer(schedule), .integer(report.handlerTime?.wholeNanoseconds),
-      .text(try StoredDetails.text(of: report)))
+      .integer(report.cpuTime?.wholeNanoseconds), rest[0], rest[1], .integer(report.stopStage?.stored),
+      .integer(report.peakMemory.map { Int64($0) }), rest[2], .integer(schedule), .integer(report.handlerTime?.wholeNanoseconds),
+      words[1], words[2], rest[3])
     runCount? += 1
   }
 
   func record(_ row: borrowing PreparedStatement.Columns) throws -> RequestRecord {
-    try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+    try RequestColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }
   }
 }
 

@@ -55,6 +55,10 @@ enum Schema {
       try database.execute(sql: "ALTER TABLE origin ADD COLUMN program TEXT")
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("13 sealed values") { database in
+      try database.execute(sql: version13)
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 
@@ -308,4 +312,28 @@ enum Schema {
 
   /// Finds the dependants that failed because of a request (60), for a retry of that request.
   private static let edgesOfFailed = "CREATE INDEX edges_failed ON edges (predecessor) WHERE ended = 60;"
+
+  /// - A part of a row (``SealedPart``) is in its plain columns, or else in `sealed`.
+  /// - `seal_keys` has the names of the keys that the store may need, as signed numbers with the same bits.
+  /// - `sealing` says how values are written: with `key`, or plain if that is NULL; whether each value is written so (`is_whole`); and
+  ///   whether no unused space of the file can have a plain value (`is_clean`).
+  private static let version13 = """
+    ALTER TABLE payloads ADD COLUMN sealed BLOB;
+    ALTER TABLE event_payloads ADD COLUMN sealed BLOB;
+    ALTER TABLE checkpoints ADD COLUMN sealed BLOB;
+    ALTER TABLE edges ADD COLUMN sealed BLOB;
+    ALTER TABLE requests ADD COLUMN sealed BLOB;
+    ALTER TABLE requests ADD COLUMN sealed_pause BLOB;
+    ALTER TABLE runs ADD COLUMN sealed BLOB;
+    ALTER TABLE runs ADD COLUMN sealed_report BLOB;
+    ALTER TABLE state ADD COLUMN sealed BLOB;
+    ALTER TABLE standing ADD COLUMN sealed BLOB;
+    ALTER TABLE pauses ADD COLUMN sealed BLOB;
+    ALTER TABLE submissions ADD COLUMN sealed BLOB;
+    CREATE TABLE seal_keys (id INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE sealing (
+      id INTEGER PRIMARY KEY CHECK (id = 1), key INTEGER, is_whole INTEGER NOT NULL, is_clean INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO sealing (id, key, is_whole, is_clean) VALUES (1, NULL, 1, 0);
+    """
 }

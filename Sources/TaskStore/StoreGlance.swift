@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import Glibc
 public import TaskModel
+import ValueSealing
 
 /// A look at a store that no host has open. Changes nothing: no log, no lock and no mark is made.
 public enum StoreGlance: Sendable, Equatable {
@@ -34,6 +35,26 @@ public enum StoreGlance: Sendable, Equatable {
     var log = stat()
     guard stat(path + "-wal", &log) != 0 || log.st_size == 0 else { return .open }
     do throws(StoreError) { return try read(path, isLarge: info.st_size > most) } catch { return .flaw(error) }
+  }
+
+  /// Whether a store that no host has open needs keys, and has them.
+  ///
+  /// - Returns: Nil if that is unknown: a host has it open, it was not closed, or it cannot be read.
+  /// - Throws: `sealed` if keys are missing.
+  public static func needsKeys(_ path: String, _ sealing: StoreSealing?) throws(StoreError) -> Bool? {
+    var info = stat()
+    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return errno == ENOENT ? false : nil }
+    guard info.st_size > 0 else { return false }
+    guard stat(path + "-wal", &info) != 0 else { return nil }
+    var database: OpaquePointer?
+    let result = sqlite3_open_v2("file:\(escaped(path))?immutable=1", &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
+    defer { sqlite3_close_v2(database) }
+    guard result == SQLITE_OK, let database else { return nil }
+    // A store of an earlier version has no such table.
+    guard let ids = try? texts("SELECT id FROM seal_keys", database) else { return false }
+    let record = SealingRecord(needed: ids.compactMap { Int64($0) }.map(KeyID.init(stored:)))
+    if let missing = record.missing(from: sealing) { throw .sealed(missing) }
+    return !record.needed.isEmpty
   }
 
   private static func read(_ path: String, isLarge: Bool) throws(StoreError) -> Self {

@@ -36,6 +36,7 @@ struct FailpointTests {
       let ledger = Ledger(notes: try host.directory.shared("notes"))
       let workload = FailpointWorkload(host: host, ledger: ledger, notes: try host.directory.shared("notes"))
       if item.point == .lossSettled { try await loseRun(host, ledger) }
+      if [.valuesRewritten, .valuesWhole].contains(item.point) { try await seal(host, ledger) }
 
       try host.spawn(through: ["/usr/bin/env", "\(FailpointTrigger.variable)=\(item.point.rawValue):\(item.hit)"])
       await drive(workload, fillsLog: [.beforeCheckpoint, .afterCheckpoint].contains(item.point))
@@ -85,6 +86,17 @@ struct FailpointTests {
     ledger.acknowledge([id])
     try await host.request(id, is: "running")
     await host.kill()
+  }
+
+  /// Leaves a store with plain values, for a host that is to seal them.
+  private func seal(_ host: HostProcess, _ ledger: Ledger) async throws {
+    try await host.start()
+    let id = try await host.submit("note \(try host.directory.shared("notes"))")
+    ledger.acknowledge([id])
+    try await host.request(id, is: "succeeded")
+    #expect(try await host.terminate().status == 0)
+    #expect(try await host.cli("store", "key", "store.key").status == 0)
+    try host.configure(Self.configuration + "\n[encryption]\nkey_file = \"store.key\"\n")
   }
 
   /// The workload, then SIGTERM; whatever of it the host lives to see.

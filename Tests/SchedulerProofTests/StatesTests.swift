@@ -20,7 +20,7 @@ import Testing
     let legal = RequestState.allCases.reduce(0) { count, state in
       count + TransitionTable.events.count { (try? state.transition(on: $0, guards: RequestGuards())) != nil }
     }
-    #expect(legal == 22)
+    #expect(legal == 23)
     #expect(rows.count == legal + 3 + 4 * 2 + RequestState.allCases.count)
   }
 }

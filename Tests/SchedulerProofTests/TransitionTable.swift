@@ -4,7 +4,7 @@ import TaskModel
 enum TransitionTable {
   private static let outcomes = RunOutcome.allCases.map { RequestEvent.ended($0) }
   static let events: [RequestEvent] =
-    [.unblocked, .predecessorFailed, .claimed, .released, .started] + outcomes + [.cancelled, .retried, .discarded, .redriven]
+    [.unblocked, .predecessorFailed, .unreadable, .claimed, .released, .started] + outcomes + [.cancelled, .retried, .discarded, .redriven]
 
   private static let guards: [RequestGuards] = [true, false].flatMap { attempts in
     [true, false].flatMap { losses in
@@ -17,6 +17,7 @@ enum TransitionTable {
     switch event {
     case .unblocked: "what it waited for has ended"
     case .predecessorFailed: "what had to succeed first has failed"
+    case .unreadable: "its payload is damaged"
     case .claimed: "it is handed out ahead of its run's begin"
     case .released: "it is taken back before its run has begun"
     case .started: "its run begins"

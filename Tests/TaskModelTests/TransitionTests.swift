@@ -31,6 +31,7 @@ import Testing
   private static let plain: [Line] = [
     Line(.blocked, .unblocked, RequestTransition(state: .pending)),
     Line(.blocked, .predecessorFailed, RequestTransition(state: .failed)),
+    Line(.pending, .unreadable, RequestTransition(state: .failed)),
     Line(.blocked, .cancelled, RequestTransition(state: .cancelled)),
     Line(.pending, .claimed, RequestTransition(state: .claimed)),
     Line(.pending, .started, RequestTransition(state: .running)),
@@ -70,7 +71,7 @@ import Testing
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
   private static let events: [RequestEvent] =
-    [.unblocked, .predecessorFailed, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
+    [.unblocked, .predecessorFailed, .unreadable, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
     + outcomes
 
   private static let guards = [true, false].flatMap { attempts in
@@ -99,7 +100,7 @@ import Testing
       }
     }
     // 22 pairs, 8 guards each: no line of the table is left unused.
-    #expect(legal == 22 * 8)
+    #expect(legal == 23 * 8)
   }
 
   @Test("an illegal transition says which state met which event")

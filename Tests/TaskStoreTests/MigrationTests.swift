@@ -144,13 +144,13 @@ import Testing
     return path
   }
 
-  @Test("of any schema there ever was is taken over whole, and keeps what its version could write", arguments: 1...12)
+  @Test("of any schema there ever was is taken over whole, and keeps what its version could write", arguments: 1...13)
   func everySchema(_ last: Int) throws {
     let path = try file(ofSchema: last)
     let place = StorePlace(database: path, marks: [])
     let old = try StoreInspection.of(place)
     #expect(old.schema == last && old.findings == [])
-    #expect(old.notes.contains { $0.contains("an older taskhost") } == (last < 12))
+    #expect(old.notes.contains { $0.contains("an older taskhost") } == (last < 13))
     let store = try SQLiteRequestStore(path: path, program: "0.1.0")
     #expect(try store.counts()[.pending] == (last < 3 ? 1 : 2))
     #expect(try store.known(10).request.payload == [0, 1, 255])
@@ -182,7 +182,7 @@ import Testing
     #expect(result.findings == [] && result.requests == now.requests && result.runs == 1)
   }
 
-  @Test("of every schema can be backed up and restored before a launch takes it over", arguments: 1...12)
+  @Test("of every schema can be backed up and restored before a launch takes it over", arguments: 1...13)
   func restored(_ last: Int) throws {
     let path = try file(ofSchema: last)
     let backups = try TemporaryDirectory()

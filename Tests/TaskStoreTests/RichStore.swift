@@ -70,7 +70,10 @@ struct RichStore {
       // From before a plugin's keys were its own, and from before pruning.
       try database.execute(sql: "UPDATE origin SET highest = 1 << 40")
       try database.execute(
-        sql: "INSERT INTO submissions VALUES (-1, 'old', 5, 10, 10, 1767225600000)")
+        sql: """
+          INSERT INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms)
+          VALUES (-1, 'old', 5, 10, 10, 1767225600000)
+          """)
     }
   }
 

@@ -39,7 +39,7 @@ import Testing
     let rich = try store()
     let found = try inspect(rich.place)
     #expect(found.findings == [] && found.notes == [])
-    #expect((found.requests, found.runs, found.schema, found.program) == (7, 4, 12, "0.1.0"))
+    #expect((found.requests, found.runs, found.schema, found.program) == (7, 4, 13, "0.1.0"))
     let host = try rich.open()
     defer { host.close() }
     try host.add(.sample(50, origin: host.origin))
@@ -56,7 +56,7 @@ import Testing
     ("INSERT INTO request_tags VALUES ('z', 10)", .derived, "does not have"),
     ("UPDATE requests SET lane = (SELECT max(id) FROM lanes) WHERE id = 10", .derived, "not in the lane"),
     ("UPDATE requests SET lane = 999 WHERE id = 10", .derived, "not in the lane"),
-    ("INSERT INTO payloads VALUES (99, x'00')", .derived, "a payload of a request that is gone"),
+    ("INSERT INTO payloads (request, bytes) VALUES (99, x'00')", .derived, "a payload of a request that is gone"),
     ("UPDATE requests SET state = 21 WHERE id = 16", .unreadable, "21 is not a stored RequestState"),
     ("UPDATE requests SET options = '{' WHERE id = 10", .unreadable, "1 record cannot be read: request"),
     ("UPDATE runs SET log = 'x' WHERE id = 31", .unreadable, "1 record cannot be read: run"),

@@ -8,6 +8,8 @@ import Testing
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   /// SQLite in a file.
   case sqlite
+  /// SQLite in a file, whose values are sealed.
+  case sealed
   /// In memory.
   case memory
 
@@ -17,6 +19,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   func open(in directory: TemporaryDirectory) throws -> any RequestStore {
     switch self {
     case .sqlite: try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    case .sealed: try SQLiteRequestStore(path: directory.file("requests.sqlite"), sealing: try Keys(in: directory).sealing())
     case .memory: MemoryRequestStore()
     }
   }
@@ -24,7 +27,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   /// The store as another host finds it; one that does not outlive its host is the same.
   func reopen(_ store: any RequestStore, in directory: TemporaryDirectory) throws -> any RequestStore {
     switch self {
-    case .sqlite:
+    case .sqlite, .sealed:
       store.close()
       return try open(in: directory)
     case .memory: return store

@@ -8,7 +8,7 @@ import Testing
   private func open(_ kind: StoreUnderTest) throws -> any RequestStore { try kind.open(in: try directory.get()) }
 
   private static let events: [RequestEvent] =
-    [.unblocked, .predecessorFailed, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
+    [.unblocked, .predecessorFailed, .unreadable, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
     + RunOutcome.allCases.map { .ended($0) }
 
   private static let guards = [true, false].flatMap { attempts in

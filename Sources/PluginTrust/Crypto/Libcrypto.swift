@@ -1,9 +1,9 @@
 internal import COpenSSL
 
 /// The system's libcrypto in its own context: `openssl.cnf` can disable or replace algorithms in the default context only.
-enum Libcrypto {
+package enum Libcrypto {
   /// Never freed; threads may share it.
-  nonisolated(unsafe) static let context: OpaquePointer = {
+  nonisolated(unsafe) package static let context: OpaquePointer = {
     guard let context = OSSL_LIB_CTX_new() else { preconditionFailure("libcrypto has no memory") }
     return context
   }()

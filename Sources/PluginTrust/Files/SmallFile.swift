@@ -12,16 +12,19 @@ package enum SmallFile {
     case ownedInTrustedDirectory(by: UInt32)
     /// A secret: owned by the user or root, and not readable by others.
     case secret(of: UInt32)
+    /// Like ``secret(of:)``, or one that systemd handed over: such a file belongs to root, and an access control list lets the user read it,
+    /// which its mode shows as if the group could.
+    case credential(of: UInt32)
   }
 
-  static let missing = SigningFlaw("does not exist")
+  package static let missing = SigningFlaw("does not exist")
 
   /// - Parameter limit: The most bytes that the file may have.
   /// - Throws: The file's flaw, such as ``missing``.
   package static func read(_ path: String, trust: Trust, atMost limit: Int = SigningText.limit) throws(SigningFlaw) -> [UInt8] {
     var follows = true
     switch trust {
-    case .anybody, .secret: break
+    case .anybody, .secret, .credential: break
     case .owned(let user):
       try checkDirectory(of: path, user: user)
       follows = false
@@ -51,7 +54,8 @@ package enum SmallFile {
     case .owned(let owner), .ownedInTrustedDirectory(let owner):
       user = owner
       guard info.st_mode & 0o022 == 0 else { throw SigningFlaw("can be written by group or others (\(mode))") }
-    case .secret(let owner):
+    case .credential where info.st_uid == 0 && info.st_gid == 0 && info.st_mode & 0o037 == 0: return
+    case .secret(let owner), .credential(let owner):
       user = owner
       guard info.st_mode & 0o077 == 0 else { throw SigningFlaw("can be used by group or others (\(mode)); a private key must not") }
     }

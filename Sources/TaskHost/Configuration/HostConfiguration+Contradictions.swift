@@ -32,6 +32,7 @@ extension HostConfiguration {
     reportContradictionsOfEvents(to: reader)
     reportContradictionsOfNotify(to: reader)
     reportContradictionsOfTraces(to: reader)
+    reportContradictionsOfEncryption(to: reader)
     reportContradictionsOfSchedules(to: reader)
     if idle.times.lightAfter >= idle.times.deepAfter {
       let texts = (DurationText.format(idle.times.lightAfter), DurationText.format(idle.times.deepAfter))

@@ -46,6 +46,9 @@ extension HostConfiguration {
         "trusted_keys", \.trustedKeys, tables: TrustedKey.fields, required: ["file", "identifiers"],
         about: "A key that plugins may be signed with: taskhost plugins keygen. Both keys are required."
       ) { TrustedKey() },
+      TOMLField(
+        "encryption", \.encryption, table: Encryption.fields,
+        about: "The keys with which payloads, outputs, logs and the plugins' values are sealed in the store. Without, they are plain."),
       TOMLField("traces", \.traces, table: Traces.fields, about: "Where spans of submissions and runs go, for OpenTelemetry."),
       TOMLField(
         "notify", \.notify, tables: NotifyRule.fields, required: ["on"],

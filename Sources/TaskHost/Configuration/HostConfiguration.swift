@@ -96,6 +96,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[[trusted_keys]]`: who may sign plugins, and which.
   public var trustedKeys: [TrustedKey] = []
 
+  /// `[encryption]`: the keys with which the values of the store are sealed.
+  public var encryption = Encryption()
+
   /// `[traces]`: where spans of submissions and runs go.
   public var traces = Traces()
 

@@ -60,6 +60,7 @@ struct HostPlace: Sendable {
     if let file = configuration.control.tokenFile { places.append(HostPlace("the file of tokens", file, .secret)) }
     if let file = configuration.control.certificate { places.append(HostPlace("the certificate", file, .program)) }
     if let file = configuration.control.key { places.append(HostPlace("the certificate's key", file, .secret)) }
+    if let keys = try? configuration.keyPlace() { places.append(HostPlace("the file of the store's keys", keys.path, .secret)) }
     if let file = configuration.storeMark { places.append(HostPlace("the store's mark", file, .kept)) }
     for case .unix(let path) in configuration.events.sorted(by: { $0.key < $1.key }).map(\.value.listen) {
       places.append(HostPlace("the event socket", path, .kept))

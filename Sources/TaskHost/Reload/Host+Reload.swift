@@ -87,6 +87,7 @@ extension Host {
   /// Ends what is not in force any more, and keeps what was found out for the next launch. May block.
   private func conclude(_ prepared: PreparedReload) {
     prepared.before.tellers.stop(except: prepared.tellers)
+    adopt(prepared.sealing)
     for key in prepared.report.keys {
       let values = key.isSecret ? "" : ": \(key.before ?? "unset") → \(key.after ?? "unset")"
       log.info("reloaded \(key.name)\(values)")

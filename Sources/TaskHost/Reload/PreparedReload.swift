@@ -3,6 +3,7 @@ import PluginTrust
 import RecordJSON
 import TaskModel
 import TaskScheduler
+import TaskStore
 import TypedCalls
 import WorkerProcesses
 
@@ -16,6 +17,8 @@ struct PreparedReload: Sendable {
   /// What is in force until then.
   let before: (rules: HostRules, launched: Host.Launched, tellers: Tellers)
   var report: ReloadReport
+  /// The keys of the store, read anew.
+  let sealing: StoreSealing?
 
   private var contracts: [HandlerContract] { plugins.registered.flatMap(\.contracts) }
 
@@ -28,6 +31,10 @@ struct PreparedReload: Sendable {
       "\($0): only a restart of the host changes it: restart the host, or undo the change"
     }
     do throws(HostFailure) { try configuration.checkDemands() } catch { problems += ReloadFailure(error).problems }
+    do throws(HostFailure) { sealing = try host.sealing(for: configuration) } catch {
+      sealing = nil
+      problems += ReloadFailure(error).problems
+    }
     guard problems.isEmpty else { throw ReloadFailure(problems) }
     rules = HostRules(configuration, stateDirectory: host.stateDirectory)
     do throws(HostFailure) {

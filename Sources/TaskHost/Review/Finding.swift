@@ -20,6 +20,8 @@ public struct Finding: Sendable, Equatable {
     case stateDirectory = "state_directory"
     /// The store of requests and runs.
     case store
+    /// The keys with which the values of the store are sealed.
+    case encryption
     /// The programs and libraries that come with taskhost.
     case programs
     /// Plugin directories, and the files in them.

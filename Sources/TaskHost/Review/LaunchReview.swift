@@ -1,6 +1,8 @@
 import Glibc
 import PluginTrust
 import TaskModel
+import TaskStore
+import ValueSealing
 import WorkerSandbox
 
 /// What a launch with a configuration would refuse or warn of, as far as that is visible without a launch.
@@ -30,6 +32,7 @@ public struct LaunchReview: Sendable {
     if let mark = configuration.storeMark {
       attempt(.store) { () throws(HostFailure) in try StateDirectory.check(mark: mark, outsideOf: stateDirectory) }
     }
+    findings += encryption()
     var worker = "/usr/bin/taskhost-worker"
     attempt(.programs) { () throws(HostFailure) in worker = try WorkerSpecs.findExecutable() }
     attempt(.entitlements) { () throws(HostFailure) in
@@ -42,6 +45,28 @@ public struct LaunchReview: Sendable {
     findings += plugins(signatures)
     findings += commands() + paths() + receivers() + waking()
     return findings
+  }
+
+  /// The keys of the store, as far as they can be looked at from here: systemd hands credentials to the host only.
+  private func encryption() -> [Finding] {
+    let credential = configuration.encryption.credential
+    guard credential == nil || getenv("CREDENTIALS_DIRECTORY") != nil else {
+      return [Finding(.encryption, .ok, of: credential, "systemd hands the keys to the host, so they cannot be looked at from here")]
+    }
+    do throws(HostFailure) {
+      let sealing = try configuration.sealing()
+      let database = stateDirectory + "/taskhost.sqlite"
+      do throws(StoreError) {
+        let isSealed = try StoreGlance.needsKeys(database, sealing)
+        guard let sealing else { return [] }
+        let names = sealing.keys.ids.map(\.description).joined(separator: ", ")
+        let opens = isSealed.map { $0 ? ", and open the store" : "; nothing in the store is sealed yet" } ?? ""
+        return [Finding(.encryption, .ok, "the keys can be read (\(names))\(opens)")]
+      } catch {
+        guard case .sealed = error else { return [] }
+        return [.obstacle(.encryption, of: database, error.observed, remedy: error.remedy ?? "")]
+      }
+    } catch { return Finding.obstacles(.encryption, error) }
   }
 
   /// A launch goes on without commands, unless one of them must be there.

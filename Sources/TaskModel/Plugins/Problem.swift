@@ -28,6 +28,8 @@ public struct Problem: Sendable, Hashable {
     case storeLoss = "store_loss"
     /// The store could not be checked for damage.
     case storeUnchecked = "store_unchecked"
+    /// Values of the store are not sealed as they should be, or may be left plain somewhere.
+    case encryption
     /// The lock of the state directory was removed or replaced while the host runs.
     case stateDirectory = "state_directory"
     /// The machine lacks what the host needs to start workers: threads, descriptors, memory.

@@ -20,6 +20,10 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case fenced
   /// A limit is reached.
   case limit(String)
+  /// The store is sealed with a key that the host does not have.
+  case sealed(String)
+  /// A sealed value does not open: only what needs this value fails.
+  case damagedValue(String)
   /// Anything else, in the database's words.
   case other(String)
 
@@ -38,7 +42,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .cut(let detail): "the store's files were cut short while the host had them open (\(detail))"
     case .lost(let detail): "the store has lost records (\(detail))"
     case .fenced: "the run is no longer the request's current run: nothing was written"
-    case .limit(let detail): detail
+    case .limit(let detail), .sealed(let detail), .damagedValue(let detail): detail
     case .other(let detail): "the store failed: \(detail)"
     }
   }
@@ -54,6 +58,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .replaced: "put the same files back, or stop the host, restore the state directory from a copy, and start it again"
     case .cut: "stop the host, restore the state directory from a copy, and start it again"
     case .lost: "restore the state directory from a copy, or continue without them: taskhost run --accept-store-loss, once"
+    case .sealed: "name the file with that key: encryption.key_file; see Documentation/encryption.md"
+    case .damagedValue: "restore a backup, or do without it"
     case .fenced, .limit, .other: nil
     }
   }

@@ -66,6 +66,7 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
       self.init(.conflict, error.description)
       isOfStaleRun = true
     case .limit: self.init(.limit, error.description)
+    case .damagedValue: self.init(.conflict, error.description, reason: "a value of the store is damaged")
     default: self.init(.unavailable, error.description)
     }
   }

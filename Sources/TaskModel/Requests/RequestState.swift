@@ -43,6 +43,8 @@ public enum RequestEvent: Sendable, Hashable {
   case cancelled
   /// A request that had to succeed first has failed.
   case predecessorFailed
+  /// Nobody can read any more what it was submitted with, see ``RunInput/damage``.
+  case unreadable
   /// An operator retries a dead letter.
   case retried
   /// An operator discards a dead letter.
@@ -133,7 +135,7 @@ extension RequestState {
     case (.claimed, .released), (.running, .released): return RequestTransition(state: .pending)
     case (.pending, .started), (.claimed, .started): return RequestTransition(state: .running)
     case (.blocked, .cancelled), (.pending, .cancelled): return RequestTransition(state: .cancelled)
-    case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
+    case (.blocked, .predecessorFailed), (.pending, .unreadable): return RequestTransition(state: .failed)
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
     case (.failed, .retried): return RequestTransition(state: .pending, due: .now, attempts: .reset, losses: .reset)
     case (.failed, .discarded): return RequestTransition(state: .cancelled)

@@ -4,10 +4,13 @@ public struct RunInput: Sendable, Hashable {
   public var payload: [UInt8]
   /// The trace in which the request was submitted; nil for none.
   public var traceparent: TraceParent?
+  /// Why the payload cannot be read, a sentence: then the request cannot run. Nil: it could.
+  public var damage: String?
 
   /// Creates an input.
-  public init(payload: [UInt8], traceparent: TraceParent? = nil) {
+  public init(payload: [UInt8], traceparent: TraceParent? = nil, damage: String? = nil) {
     self.payload = payload
     self.traceparent = traceparent
+    self.damage = damage
   }
 }

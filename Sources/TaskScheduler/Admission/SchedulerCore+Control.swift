@@ -11,7 +11,7 @@ extension SchedulerCore {
     try requireHere(record)
     if quietly, !record.state.isFinal, record.request.identifier == completions?.identifier {
       record.request.isUntold = true
-      record.request.payload = try transaction.submittedPayload(of: id)
+      record.request.payload = try legible { try transaction.submittedPayload(of: id) } ?? []
       try transaction.rewrite(record)
     }
     if record.state == .running {
@@ -149,7 +149,7 @@ extension SchedulerCore {
     }
     guard !pauses.isEmpty else { return }
     var record = record
-    if pauses.readsPayload { record.request.payload = try transaction.submittedPayload(of: record.id) }
+    if pauses.readsPayload { record.request.payload = try legible { try transaction.submittedPayload(of: record.id) } ?? [] }
     guard let pause = pauses.holding(record, now: now).first else { return }
     throw RequestRefusal(.conflict, "\(pause.order.by) has paused \(pause.subject): \(pause.remedy)")
   }
@@ -196,7 +196,7 @@ extension SchedulerCore {
     _ record: inout RequestRecord, as ended: RequestState, message: String, tells: Bool = true, _ transaction: any StoreTransaction,
     now: WallTime
   ) throws {
-    try record.apply(ended == .failed ? .predecessorFailed : .cancelled)
+    try record.apply(ended != .failed ? .cancelled : record.state == .blocked ? .predecessorFailed : .unreadable)
     let told = tells ? try tellEnd(of: record, as: ended, transaction, now: now) : .nobody
     if ended == .failed, told.isTold { try record.apply(.discarded) }
     record.ended = now

@@ -68,7 +68,10 @@ extension SchedulerCore {
     _ record: inout RequestRecord, inLineWith wanted: TaskRequest, of rule: RepeatRule, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     let retry = wanted.retry ?? policy.retry(of: wanted.identifier)
-    let hasPayload = try transaction.submittedPayload(of: record.id) == wanted.payload
+    // One that is damaged is written anew.
+    let stored: [UInt8]?
+    do { stored = try transaction.submittedPayload(of: record.id) } catch is RequestRefusal { stored = nil }
+    let hasPayload = stored == wanted.payload
     guard
       record.request.repetition != rule || record.request.event != wanted.event || record.request.gates != wanted.gates
         || record.request.retry != retry || record.request.jitter != wanted.jitter || record.request.priority != wanted.priority

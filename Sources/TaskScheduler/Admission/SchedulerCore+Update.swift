@@ -65,7 +65,8 @@ extension SchedulerCore {
       try transaction.setEventPayload(nil, of: record.id)
     }
     let changed =
-      Self.changes(from: old, to: request) + (try transaction.submittedPayload(of: holder.id) == request.payload ? [] : ["payload"])
+      Self.changes(from: old, to: request)
+      + (try legible { try transaction.submittedPayload(of: holder.id) } == request.payload ? [] : ["payload"])
     notes.append(
       changed.isEmpty
         ? "\(Self.role(of: holder)) already has these fields" : "\(Self.role(of: holder)) takes: \(changed.joined(separator: ", "))")

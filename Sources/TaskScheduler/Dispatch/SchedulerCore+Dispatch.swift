@@ -157,11 +157,16 @@ extension SchedulerCore {
   }
 
   /// - Parameter isSimulated: Whether an operator starts it regardless of closed gates.
-  /// - Returns: False if it was not started because its missed occurrence is skipped.
+  /// - Returns: False if it was not started: its missed occurrence is skipped, or its payload is damaged.
   func start(
     _ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, isSimulated: Bool = false, _ transaction: any StoreTransaction,
     now: WallTime
   ) throws -> Bool {
+    let input = try transaction.input(of: offer.id)
+    if let damage = input.damage {
+      try giveUp(offer.id, because: damage, transaction, now: now)
+      return false
+    }
     let run: RunID = nextID(now)
     let began = max(now, offer.due)
     var attemptsSpent = offer.attemptsSpent
@@ -171,7 +176,6 @@ extension SchedulerCore {
     }
     permits = permits.map { max(0, $0 - 1) }
     handler.shares?.begin(run, of: lane.tenant)
-    let input = try transaction.input(of: offer.id)
     let attempt = attemptsSpent.adding(saturating: 1)
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attempt, started: began, due: offer.due,
@@ -198,4 +202,18 @@ extension SchedulerCore {
     return true
   }
 
+  /// What `read` returns; nil if a value is damaged that it needs.
+  func legible<Value>(_ read: () throws -> Value) throws -> Value? {
+    do { return try read() } catch is RequestRefusal { return nil }
+  }
+
+  /// Ends a request that cannot run, since nobody can read what it was submitted with: a dead letter, or for one that repeats, the end of all
+  /// its occurrences.
+  private func giveUp(_ id: RequestID, because damage: String, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard var record = try transaction.request(id) else { return }
+    handlers[record.request.identifier]?.forgetDue(of: record)
+    try endWaiting(
+      &record, as: .failed, message: "\(damage): restore a backup, or submit it again", transaction, now: now)
+    try settleDependants(of: id, ended: record.state, output: [], transaction, now: now)
+  }
 }

@@ -11,7 +11,7 @@ extension SchedulerCore {
   func noteAwaitedFile(of record: RequestRecord, output: [UInt8], _ transaction: any StoreTransaction) throws {
     guard let rule = completions, rule.identifier == record.request.identifier else { return }
     guard record.state == .pending, record.lastOutcome == .retried, !output.isEmpty,
-      let path = rule.awaitedFile(try transaction.submittedPayload(of: record.id), output)
+      let payload = try legible({ try transaction.submittedPayload(of: record.id) }), let path = rule.awaitedFile(payload, output)
     else { return awaitedRetries.remove(record.id) }
     awaitedRetries.add(record.id, path: path)
     turn.changedWatches = true
@@ -21,7 +21,7 @@ extension SchedulerCore {
   func findAwaitedRetries(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard let identifier = completions?.identifier else { return }
     for record in try transaction.waiting(of: identifier) where record.lastOutcome == .retried && record.due > now {
-      try noteAwaitedFile(of: record, output: transaction.output(of: record.id) ?? [], transaction)
+      try noteAwaitedFile(of: record, output: legible { try transaction.output(of: record.id) ?? [] } ?? [], transaction)
     }
   }
 

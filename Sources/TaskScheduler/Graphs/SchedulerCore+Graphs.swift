@@ -100,7 +100,11 @@ extension SchedulerCore {
   /// Handles the end of a predecessor of the request. Returns how the request ended because of that; nil if it did not end.
   private func settle(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestState? {
     guard var record = try transaction.request(id), record.state == .blocked else { return nil }
-    let edges = try transaction.edges(of: id)
+    let edges: [DependencyRecord]
+    do { edges = try transaction.edges(of: id) } catch let refusal as RequestRefusal {
+      try endWaiting(&record, as: .failed, message: refusal.message, transaction, now: now)
+      return .failed
+    }
     if let broken = edges.first(where: { $0.onFailure == .fail && $0.ended != nil && $0.ended != .succeeded }), let ended = broken.ended {
       let message = "\(broken.predecessor), which must succeed first, \(Self.ending(ended))"
       try endWaiting(&record, as: ended, message: message, transaction, now: now)
@@ -111,9 +115,11 @@ extension SchedulerCore {
       try transaction.update(record)
       return nil
     }
-    record.request.payload = try transaction.submittedPayload(of: id)
     let payload: [UInt8]
-    do { payload = try fittingPayload(of: record.request, edges) } catch {
+    do {
+      record.request.payload = try transaction.submittedPayload(of: id)
+      payload = try fittingPayload(of: record.request, edges)
+    } catch let error as RequestRefusal {
       try endWaiting(&record, as: .failed, message: error.message, transaction, now: now)
       return .failed
     }

@@ -11,7 +11,10 @@ extension SchedulerCore {
   func noticeBook(_ policy: NoticePolicy, _ store: any RequestStore) throws(StoreError) -> NoticeBook? {
     guard !policy.rules.isEmpty else { return nil }
     var book = NoticeBook(policy.rules)
-    if let stored = try store.stateValue(Self.stateKey, of: .notifications) { book.restore(stored) }
+    do { if let stored = try store.stateValue(Self.stateKey, of: .notifications) { book.restore(stored) } } catch {
+      // Without what was told before, some may be told twice.
+      guard case .damagedValue = error else { throw error }
+    }
     if !book.thresholds.isEmpty {
       for schedule in try store.schedules(limit: 10_000, onlyFailing: true) {
         book.restore(failures: schedule.failures, of: NoticeBook.Subject(identifier: schedule.identifier, key: schedule.key))
@@ -135,7 +138,7 @@ extension SchedulerCore {
       return document.bytes(rule: slot.rule, host: policy.notices.host)
     }
     if let open = slot.open, var record = try transaction.request(open), record.isUntouched,
-      let document = NoticeDocument(try transaction.submittedPayload(of: open))
+      let stored = try legible({ try transaction.submittedPayload(of: open) }), let document = NoticeDocument(stored)
     {
       record.request.payload = payload(document)
       try transaction.rewrite(record)

@@ -41,9 +41,9 @@ extension SchedulerCore {
   ) throws -> Told {
     guard let rule = completions, rule.identifier == record.request.identifier, !record.request.isUntold else { return .nobody }
     var ended = record
-    ended.request.payload = try transaction.submittedPayload(of: record.id)
-    let output = try output ?? transaction.output(of: record.id) ?? []
     do {
+      ended.request.payload = try transaction.submittedPayload(of: record.id)
+      let output = try output ?? transaction.output(of: record.id) ?? []
       guard let request = try rule.request(ended, state, output) else { return .nobody }
       try transaction.savepoint { _ = try submit(request, by: .completion, transaction, now: now) }
       return .told(request.identifier)

@@ -13,11 +13,11 @@ final class ArchiveImport {
   private var result = StoreImport.Result()
   private(set) var hasEnded = false
 
-  init(_ database: Database, _ head: ArchiveHead) throws {
+  init(_ database: Database, _ head: ArchiveHead, _ seals: ValueSeals) throws {
     self.database = database
     self.head = head
     transaction = try SQLiteTransaction(
-      database, origin: head.origin, lanes: LaneTable(identifiers), identifiers: identifiers)
+      database, origin: head.origin, seals, lanes: LaneTable(identifiers), identifiers: identifiers)
     request = try PreparedStatement(database, "SELECT 1 FROM requests WHERE id = ?")
     run = try PreparedStatement(database, "SELECT 1 FROM runs WHERE id = ?")
   }
@@ -79,7 +79,7 @@ final class ArchiveImport {
           INSERT INTO sqlite_sequence (name, seq) SELECT 'pauses', ?1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'pauses')
           """.replacingOccurrences(of: "?1", with: "\(lastPause)"))
     }
-    let limit = "HAVING count(*) > \(Limits.stateKeys) OR sum(length(value)) > \(Limits.stateBytes)"
+    let limit = "HAVING count(*) > \(Limits.stateKeys) OR sum(\(SQLiteTransaction.stateLength)) > \(Limits.stateBytes)"
     if let number = try Int64.fetchOne(database, sql: "SELECT identifier FROM state GROUP BY identifier \(limit) LIMIT 1") {
       let name = try identifiers.name(of: number, in: database)
       throw ArchiveFlaw(
@@ -169,20 +169,23 @@ final class ArchiveImport {
   private func takeState(_ line: ArchiveObject) throws {
     let value = try line.blob("value", atMost: Limits.stateValueBytes)
     guard let value else { throw line.flaw("value", "is missing") }
+    let (number, key) = (PreparedStatement.Value.integer(try identifier(line)), PreparedStatement.Value.text(try key(line, "key")))
+    let written = try transaction.seals.written(.blob(value), as: SealedPlace(.state, number, key))
     try add(
-      "INSERT OR IGNORE INTO state (identifier, key, value) VALUES (?, ?, ?)", .integer(try identifier(line)), .text(try key(line, "key")),
-      .blob(value))
+      "INSERT OR IGNORE INTO state (identifier, key, value, sealed) VALUES (?, ?, ?, ?)", number, key, written.plain, written.sealed)
   }
 
   private func takeHealth(_ line: ArchiveObject) throws {
+    let number = PreparedStatement.Value.integer(try identifier(line))
+    let trouble = try transaction.seals.written(.text(try line.text("last_trouble")), as: SealedPlace(.trouble, number))
     try add(
       """
-      INSERT OR IGNORE INTO standing (identifier, strikes, host_crashes, held_until_ms, quarantined_ms, last_trouble)
-      VALUES (?, ?, ?, ?, ?, ?)
+      INSERT OR IGNORE INTO standing (identifier, strikes, host_crashes, held_until_ms, quarantined_ms, last_trouble, sealed)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
       """,
-      .integer(try identifier(line)), .integer(Int64(try line.count("failures"))), .integer(Int64(try line.count("host_crashes"))),
+      number, .integer(Int64(try line.count("failures"))), .integer(Int64(try line.count("host_crashes"))),
       .integer(try line.time("held_until_unix_ms")?.unixMilliseconds), .integer(try line.time("quarantined_unix_ms")?.unixMilliseconds),
-      .text(try line.text("last_trouble")))
+      trouble.plain, trouble.sealed)
   }
 
   private func takePause(_ line: ArchiveObject) throws {
@@ -190,24 +193,29 @@ final class ArchiveImport {
     guard number > 0 else { throw line.flaw("number", "must be 1 or more") }
     let user = try line.integer("user")
     if let user, !(0...Int64(UInt32.max)).contains(user) { throw line.flaw("user", "is not the number of a user: \(user)") }
+    let words = try transaction.seals.written(
+      [.text(try line.requiredText("filter")), .text(try line.text("why"))], as: SealedPlace(.pause, .integer(number)))
     try add(
-      "INSERT OR IGNORE INTO pauses (id, filter, by, user, reason, since_ms, until_ms) VALUES (?, ?, ?, ?, ?, ?, ?)", .integer(number),
-      .text(try line.requiredText("filter")), .text(try line.requiredText("by")), .integer(user), .text(try line.text("why")),
-      .integer(try line.requiredTime("since_unix_ms").unixMilliseconds), .integer(try line.time("until_unix_ms")?.unixMilliseconds))
+      "INSERT OR IGNORE INTO pauses (id, filter, by, user, reason, since_ms, until_ms, sealed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      .integer(number), words[0], .text(try line.requiredText("by")), .integer(user), words[1],
+      .integer(try line.requiredTime("since_unix_ms").unixMilliseconds), .integer(try line.time("until_unix_ms")?.unixMilliseconds),
+      words[2])
   }
 
   private func takeSubmission(_ line: ArchiveObject) throws {
     let plugin = try line.identifier("plugin")
     let isForAll = try line.flag("for_all")
     let submitter = isForAll ? -1 : try plugin.map { try identifiers.number(of: $0, in: database) } ?? 0
-    let fingerprint = try line.requiredHex("fingerprint")
+    let (owner, key) = (PreparedStatement.Value.integer(submitter), PreparedStatement.Value.text(try key(line, "idempotency_key")))
+    let fingerprint = try transaction.seals.written(
+      .integer(Int64(bitPattern: try line.requiredHex("fingerprint"))), as: SealedPlace(.fingerprint, owner, key))
     try add(
       """
-      INSERT OR IGNORE INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT OR IGNORE INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
       """,
-      .integer(submitter), .text(try key(line, "idempotency_key")), .integer(Int64(bitPattern: fingerprint)),
+      owner, key, fingerprint.plain,
       .integer(try line.requiredID("request", RequestID.self).sequence),
       .integer(try line.requiredWord("disposition", Disposition.self).stored),
-      .integer(try line.requiredTime("submitted_unix_ms").unixMilliseconds))
+      .integer(try line.requiredTime("submitted_unix_ms").unixMilliseconds), fingerprint.sealed)
   }
 }

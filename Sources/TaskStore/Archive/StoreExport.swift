@@ -17,20 +17,23 @@ public enum StoreExport {
   /// Exports a store beside its host, as it is at one moment.
   ///
   /// - Parameters:
+  ///   - sealing: The keys that open the store's values: an export is plain.
   ///   - program: The version of this program.
   ///   - sink: Gets the bytes in order, a few lines at a time.
   public static func run(
-    _ place: StorePlace, program: String?, to sink: ([UInt8]) throws(StoreCareError) -> Void, _ step: StoreStep.Observer = { _ in }
+    _ place: StorePlace, _ sealing: StoreSealing? = nil, program: String?, to sink: ([UInt8]) throws(StoreCareError) -> Void,
+    _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
     let reader = try StoreReader(path: place.database)
     defer { reader.close() }
     try reader.checkCurrent()
+    try reader.read { try SealingRecord.check(sealing, in: $0) }
     return try reader.read { database in
       guard let origin = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") else {
         throw StoreCareError(place.database, "the store has no identity yet", remedy: "start its host once")
       }
       return try withoutActuallyEscaping(sink) { sink in
-        let export = ArchiveExport(database, origin: UInt64(bitPattern: origin), sink)
+        let export = ArchiveExport(database, origin: UInt64(bitPattern: origin), sealing, sink)
         return try export.run(program: program, step)
       }
     }
@@ -40,10 +43,10 @@ public enum StoreExport {
 
   /// Exports a store into a file with mode 0600, which it replaces once it is complete.
   public static func run(
-    _ place: StorePlace, program: String?, toFile path: String, _ step: StoreStep.Observer = { _ in }
+    _ place: StorePlace, _ sealing: StoreSealing? = nil, program: String?, toFile path: String, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
     let file = try PendingFile(for: path, replacing: kind)
-    let result = try run(place, program: program, to: { (bytes) throws(StoreCareError) in try file.write(bytes) }, step)
+    let result = try run(place, sealing, program: program, to: { (bytes) throws(StoreCareError) in try file.write(bytes) }, step)
     try file.publish(at: path)
     return result
   }
@@ -56,14 +59,16 @@ private final class ArchiveExport {
 
   private let database: Database
   private let origin: UInt64
+  private let seals: ValueSeals
   private let identifiers = IdentifierTable()
   private let sink: ([UInt8]) throws -> Void
   private var buffer: [UInt8] = []
   private var lines = 0
 
-  init(_ database: Database, origin: UInt64, _ sink: @escaping ([UInt8]) throws -> Void) {
+  init(_ database: Database, origin: UInt64, _ sealing: StoreSealing?, _ sink: @escaping ([UInt8]) throws -> Void) {
     self.database = database
     self.origin = origin
+    seals = ValueSeals(origin: origin, sealing, isStrict: true)
     self.sink = sink
   }
 
@@ -130,19 +135,21 @@ private final class ArchiveExport {
   }
 
   private func requests(_ done: (Int) -> Void) throws -> Int {
-    let parts = try ["payloads", "event_payloads", "checkpoints"].map {
-      try PreparedStatement(database, "SELECT bytes FROM \($0) WHERE request = ?")
+    let parts = try [SealedPart.payload, .eventPayload, .checkpoint].map { part in
+      (part: part, select: try PreparedStatement(database, "SELECT bytes, sealed FROM \(part.table) WHERE request = ?"))
     }
     let edges = try PreparedStatement(database, EdgeColumns.ofRequest)
     var count = 0
     try rows("SELECT \(RequestColumns.list) FROM requests ORDER BY id") { row in
       let id = row.integer(0)
-      let bytes = try parts.map { try $0.rows(.integer(id)) { $0.blob(0) }.first }
-      var record = try RequestColumns.record(row, origin: origin, name: name)
+      let bytes = try parts.map { part in
+        try part.select.rows(.integer(id)) { try seals.bytes($0, at: 0, sealed: 1, SealedPlace(part.part, .integer(id))) }.first
+      }
+      var record = try RequestColumns.record(row, origin: origin, seals, name: name)
       record.request.payload = bytes[0] ?? []
       let request = ArchivedRequest(
         record: record, eventPayload: bytes[1], checkpoint: bytes[2],
-        edges: try edges.rows(.integer(id)) { try EdgeColumns.record($0, origin: origin) })
+        edges: try edges.rows(.integer(id)) { try EdgeColumns.record($0, of: id, origin: origin, seals) })
       try line { request.write(to: &$0) }
       count += 1
       if count.isMultiple(of: 1024) { done(count) }
@@ -152,11 +159,9 @@ private final class ArchiveExport {
 
   private func runs(_ done: (Int) -> Void) throws -> Int {
     var count = 0
-    try rows("SELECT \(RunColumns.list), output, log, trouble FROM runs ORDER BY id") { row in
-      var record = try RunColumns.record(row, origin: origin, name: name)
-      record.report.output = row.blob(RunColumns.count)
-      record.report.log = try StoredJSON.log(row.optionalText(RunColumns.count + 1))
-      record.report.trouble = row.optionalText(RunColumns.count + 2)
+    try rows("SELECT \(RunColumns.list), \(RunColumns.reported) FROM runs ORDER BY id") { row in
+      var record = try RunColumns.record(row, origin: origin, seals, name: name)
+      try RunColumns.report(row, at: RunColumns.count, of: row.integer(0), to: &record.report, seals)
       try line { ArchivedRun.write(record, to: &$0) }
       count += 1
       if count.isMultiple(of: 1024) { done(count) }
@@ -188,25 +193,29 @@ private final class ArchiveExport {
   }
 
   private func pluginRecords() throws {
-    try rows("SELECT i.name, s.key, s.value FROM state s JOIN identifiers i ON i.id = s.identifier ORDER BY i.name, s.key") { row in
+    let state =
+      "SELECT i.name, s.key, s.value, s.sealed, i.id FROM state s JOIN identifiers i ON i.id = s.identifier ORDER BY i.name, s.key"
+    try rows(state) { row in
+      let value = try seals.bytes(row, at: 2, sealed: 3, SealedPlace(.state, .integer(row.integer(4)), .text(row.text(1))))
       try line(.state) { writer in
         writer.member("identifier", row.text(0))
         writer.member("key", row.text(1))
-        writer.blob("value", row.blob(2))
+        writer.blob("value", value)
       }
     }
     let standing = """
-      SELECT i.name, strikes, host_crashes, held_until_ms, quarantined_ms, last_trouble FROM standing s
+      SELECT i.name, strikes, host_crashes, held_until_ms, quarantined_ms, last_trouble, sealed, i.id FROM standing s
       JOIN identifiers i ON i.id = s.identifier ORDER BY i.name
       """
     try rows(standing) { row in
+      let trouble = try seals.text(row, at: 5, sealed: 6, SealedPlace(.trouble, .integer(row.integer(7))))
       try line(.health) { writer in
         writer.member("identifier", row.text(0))
         writer.member("failures", StoredNumber.count(row.integer(1)))
         writer.member("host_crashes", StoredNumber.count(row.integer(2)))
         writer.time("held_until_unix_ms", row.optionalInteger(3).map(WallTime.init(stored:)))
         writer.time("quarantined_unix_ms", row.optionalInteger(4).map(WallTime.init(stored:)))
-        writer.member("last_trouble", row.optionalText(5))
+        writer.member("last_trouble", trouble)
       }
     }
     try rows("SELECT i.name, o.since_ms FROM objectives o JOIN identifiers i ON i.id = o.identifier ORDER BY i.name") { row in
@@ -218,13 +227,14 @@ private final class ArchiveExport {
   }
 
   private func pauses() throws {
-    try rows("SELECT id, filter, by, user, reason, since_ms, until_ms FROM pauses ORDER BY id") { row in
+    try rows("SELECT \(PauseColumns.list) FROM pauses ORDER BY id") { row in
+      let (filter, reason) = try PauseColumns.words(row, seals)
       try line(.pause) { writer in
         writer.member("number", row.integer(0))
-        writer.member("filter", row.text(1))
+        writer.member("filter", filter)
         writer.member("by", row.text(2))
         writer.member("user", row.optionalInteger(3))
-        writer.member("why", row.optionalText(4))
+        writer.member("why", reason)
         writer.time("since_unix_ms", WallTime(stored: row.integer(5)))
         writer.time("until_unix_ms", row.optionalInteger(6).map(WallTime.init(stored:)))
       }
@@ -239,17 +249,20 @@ private final class ArchiveExport {
 
   private func keys() throws {
     let submissions = """
-      SELECT s.submitter, i.name, s.key, s.fingerprint, s.request, s.disposition, s.submitted_ms FROM submissions s
+      SELECT s.submitter, i.name, s.key, s.fingerprint, s.request, s.disposition, s.submitted_ms, s.sealed
+      FROM submissions s
       LEFT JOIN identifiers i ON i.id = s.submitter ORDER BY i.name, s.submitter, s.key
       """
     try rows(submissions) { row in
       let disposition = try Disposition(stored: row.integer(5))
+      let place = SealedPlace(.fingerprint, .integer(row.integer(0)), .text(row.text(2)))
+      let fingerprint = try seals.values(row, sealed: 7, place)?.first?.number ?? row.integer(3)
       try line(.submission) { writer in
         writer.member("plugin", row.optionalText(1))
         // From before a plugin's keys were its own: such a key counts for everyone.
         writer.flag("for_all", row.integer(0) == -1)
         writer.member("idempotency_key", row.text(2))
-        writer.member("fingerprint", Self.hex(UInt64(bitPattern: row.integer(3))))
+        writer.member("fingerprint", Self.hex(UInt64(bitPattern: fingerprint)))
         writer.id("request", request(row.integer(4)))
         writer.word("disposition", disposition)
         writer.time("submitted_unix_ms", WallTime(stored: row.integer(6)))

@@ -30,10 +30,11 @@ public enum StoreImport {
   /// - Parameters:
   ///   - descriptor: The archive.
   ///   - name: The name of the archive for errors.
+  ///   - sealing: The keys: what is added is sealed with the first of them.
   ///   - isTrial: Whether to stop before the store is replaced.
   ///   - program: The version of this program.
   public static func run(
-    from descriptor: Int32, named name: String, into place: StorePlace, isTrial: Bool, program: String?,
+    from descriptor: Int32, named name: String, into place: StorePlace, _ sealing: StoreSealing? = nil, isTrial: Bool, program: String?,
     _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
     let file = try PendingFile(for: place.database)
@@ -41,11 +42,12 @@ public enum StoreImport {
       let reader = try StoreReader(path: place.database)
       defer { reader.close() }
       try reader.checkNotNewer()
+      try reader.read { try SealingRecord.check(sealing, in: $0) }
       try StoreCopy.copy(reader, to: file, step)
     }
-    var result = try fill(file, from: descriptor, named: name, store: place.database, program: program, step)
+    var result = try fill(file, from: descriptor, named: name, store: place.database, sealing, program: program, step)
     try file.settle()
-    let (inspection, origin, highest) = try StoreRestore.examine(file.path, named: name, step)
+    let (inspection, origin, highest) = try StoreRestore.examine(file.path, named: name, sealing, step)
     result.findings = inspection.findings
     guard !isTrial else { return result }
     result.replaced = try place.install(file, origin: origin, highest: highest, keepsOld: true)
@@ -53,7 +55,8 @@ public enum StoreImport {
   }
 
   private static func fill(
-    _ file: PendingFile, from descriptor: Int32, named name: String, store: String, program: String?, _ step: StoreStep.Observer
+    _ file: PendingFile, from descriptor: Int32, named name: String, store: String, _ sealing: StoreSealing?, program: String?,
+    _ step: StoreStep.Observer
   ) throws(StoreCareError) -> Result {
     var lines = ArchiveLines(descriptor, name: name)
     do {
@@ -66,10 +69,12 @@ public enum StoreImport {
       try queue.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536")
       }
+      let isNew = try queue.read { try Schema.migrator.appliedIdentifiers($0).isEmpty }
       try Schema.migrator.migrate(queue)
       let result = try queue.writeWithoutTransaction { (database) throws -> Result in
         try start.adopt(in: database, store: store, program: program)
-        let archive = try ArchiveImport(database, start)
+        try SealingRecord.begin(sealing, isNew: isNew, in: database)
+        let archive = try ArchiveImport(database, start, ValueSeals(origin: start.origin, sealing))
         do {
           try archive.begin()
           while !archive.hasEnded, let line = try lines.next() {

@@ -19,6 +19,8 @@ final class RecordInspection {
 
   private let database: Database
   private let origin: UInt64
+  /// Values that do not open are found apart, see ``SealedContent``.
+  private let seals: ValueSeals
   private let identifiers = IdentifierTable()
   private var findings: [StoreInspection.Finding] = []
   private var unreadable: [String] = []
@@ -26,9 +28,10 @@ final class RecordInspection {
   private(set) var requests = 0
   private(set) var runs = 0
 
-  init(_ database: Database, origin: UInt64) {
+  init(_ database: Database, origin: UInt64, _ sealing: StoreSealing?) {
     self.database = database
     self.origin = origin
+    seals = ValueSeals(origin: origin, sealing)
   }
 
   /// Reads everything.
@@ -69,7 +72,7 @@ final class RecordInspection {
       if requests.isMultiple(of: 4096) { done(requests) }
       counts[Count(identifier: row.integer(1), state: row.integer(2)), default: 0] += 1
       do {
-        let record = try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+        let record = try RequestColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }
         if record.state == .pending, (try? lanes.lane(of: row.integer(26), in: database)) != record.lane { lost.append(id(sequence)) }
       } catch { unreadable.append("request \(id(sequence)) (\(error))") }
       return true
@@ -78,12 +81,12 @@ final class RecordInspection {
   }
 
   private func readRuns(_ done: (Int) -> Void) throws {
-    try PreparedStatement(database, "SELECT \(RunColumns.list), log FROM runs ORDER BY id").visit([]) { row in
+    try PreparedStatement(database, "SELECT \(RunColumns.list), \(RunColumns.reported) FROM runs ORDER BY id").visit([]) { row in
       runs += 1
       if runs.isMultiple(of: 4096) { done(requests + runs) }
       do {
-        _ = try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
-        _ = try StoredJSON.log(row.optionalText(RunColumns.count))
+        var record = try RunColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }
+        try RunColumns.report(row, at: RunColumns.count, of: row.integer(0), to: &record.report, seals)
       } catch { unreadable.append("run \(id(row.integer(0))) (\(error))") }
       return true
     }

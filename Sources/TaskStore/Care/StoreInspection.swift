@@ -17,6 +17,8 @@ public struct StoreInspection: Sendable, Hashable {
       case derived
       /// Records that contradict each other.
       case contradictory
+      /// Values that are to be sealed and are not, or may be left in unused space of a file.
+      case plaintext
     }
 
     /// The kind.
@@ -37,6 +39,8 @@ public struct StoreInspection: Sendable, Hashable {
   public var requests: Int?
   /// The number of ended runs; nil if it could not be read.
   public var runs: Int?
+  /// What is sealed; nil if the store is not to be sealed, and has nothing sealed.
+  public var sealed: SealedContent?
   /// Why a part was not examined, as sentences.
   public var notes: [String] = []
   /// What is wrong, the most serious first.
@@ -48,7 +52,12 @@ public struct StoreInspection: Sendable, Hashable {
 
 extension StoreInspection {
   /// Examines the store of a host that may run. Only reads.
-  public static func of(_ place: StorePlace, _ step: StoreStep.Observer = { _ in }) throws(StoreCareError) -> StoreInspection {
+  ///
+  /// - Parameter sealing: The keys: all sealed values are opened.
+  /// - Throws: Also if keys are missing.
+  public static func of(
+    _ place: StorePlace, _ sealing: StoreSealing? = nil, _ step: StoreStep.Observer = { _ in }
+  ) throws(StoreCareError) -> StoreInspection {
     var (marks, notes, findings): ([StoreMark.Content], [String], [Finding]) = ([], [], [])
     // The marks are read first: a commit is in the store before it is in them.
     for mark in place.marks {
@@ -72,7 +81,8 @@ extension StoreInspection {
     }
     defer { reader.close() }
     try reader.checkNotNewer()
-    var inspection = try of(reader, step)
+    var inspection = try of(reader, sealing, step)
+    if sealing?.target != nil { inspection.findings += SealedContent.earlierFiles(beside: place) }
     inspection.notes = notes + inspection.notes
     if inspection.schema == Schema.current { findings += try lost(reader, marks) }
     inspection.findings = findings + inspection.findings
@@ -112,7 +122,8 @@ extension StoreInspection {
   }
 
   /// Examines an open store.
-  static func of(_ reader: StoreReader, _ step: StoreStep.Observer) throws(StoreCareError) -> StoreInspection {
+  static func of(_ reader: StoreReader, _ sealing: StoreSealing?, _ step: StoreStep.Observer) throws(StoreCareError) -> StoreInspection {
+    try reader.read { try SealingRecord.check(sealing, in: $0) }
     var inspection = StoreInspection(schema: reader.schema, bytes: 0)
     try reader.read { database in
       // The file may not have what is in the log.
@@ -126,9 +137,12 @@ extension StoreInspection {
       inspection.program = try? String.fetchOne(database, sql: "SELECT program FROM origin")
       do {
         let origin = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") ?? 0
-        let records = RecordInspection(database, origin: UInt64(bitPattern: origin))
+        let records = RecordInspection(database, origin: UInt64(bitPattern: origin), sealing)
         inspection.findings += try records.run(step)
         (inspection.requests, inspection.runs) = (records.requests, records.runs)
+        let (sealed, findings) = try SealedContent.examine(database, origin: UInt64(bitPattern: origin), sealing, step)
+        inspection.sealed = sealed
+        inspection.findings += findings
       } catch {
         // A damaged page shows in any query.
         guard !inspection.findings.isEmpty else { throw error }
@@ -162,6 +176,7 @@ extension StoreInspection.Finding {
       switch kind {
       case .damaged, .unreadable, .lost: "stop the host and restore a backup: taskhost store restore FILE"
       case .derived: "stop the host and build them again: taskhost store vacuum"
+      case .plaintext: "start the host, which seals what is left; once it has, stop it and write the file anew: taskhost store vacuum"
       case .contradictory: "cancel such a request and submit it again: taskhost tasks cancel ID"
       }
     self.init(kind: kind, observed: observed, remedy: remedy)

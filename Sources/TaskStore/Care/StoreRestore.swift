@@ -16,9 +16,10 @@ public enum StoreRestore {
   /// Copies the file at `path` beside the store, checks the copy, and lets it take the store's place. The caller holds the state directory's
   /// lock. On any error, the store is as it was.
   ///
-  /// - Throws: Also if a newer taskhost wrote the copy, or the copy is damaged.
+  /// - Parameter sealing: The keys that open the copy's values.
+  /// - Throws: Also if a newer taskhost wrote the copy, the copy is damaged, or one of its keys is missing.
   public static func restore(
-    _ path: String, to place: StorePlace, _ step: StoreStep.Observer = { _ in }
+    _ path: String, to place: StorePlace, _ sealing: StoreSealing? = nil, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
     let file = try PendingFile(for: place.database)
     if (StorePlace.size(path + "-wal") ?? 0) > 0 {
@@ -32,7 +33,7 @@ public enum StoreRestore {
       if (StorePlace.size(file.path) ?? 0) >= 100 { try file.standAlone() }
     }
     try file.settle()
-    let (inspection, origin, highest) = try examine(file.path, named: path, step)
+    let (inspection, origin, highest) = try examine(file.path, named: path, sealing, step)
     let replaced = try place.install(file, origin: origin, highest: highest, keepsOld: true)
     return Result(inspection: inspection, replaced: replaced)
   }
@@ -61,7 +62,7 @@ public enum StoreRestore {
   ///
   /// - Parameter name: The path that errors name instead of the temporary one.
   static func examine(
-    _ path: String, named name: String, _ step: StoreStep.Observer
+    _ path: String, named name: String, _ sealing: StoreSealing?, _ step: StoreStep.Observer
   ) throws(StoreCareError) -> (inspection: StoreInspection, origin: UInt64, highest: Int64) {
     func renamed(_ error: StoreCareError) -> StoreCareError {
       StoreCareError(error.path == path ? name : error.path, error.observed, remedy: error.remedy)
@@ -70,7 +71,7 @@ public enum StoreRestore {
       let reader = try StoreReader(path: path)
       defer { reader.close() }
       try reader.checkNotNewer()
-      let inspection = try StoreInspection.of(reader, step)
+      let inspection = try StoreInspection.of(reader, sealing, step)
       if let damage = inspection.findings.first(where: { $0.kind == .damaged || $0.kind == .unreadable }) {
         throw StoreCareError(name, "it is damaged (\(damage.observed)), so the store is as it was", remedy: "use an earlier backup")
       }

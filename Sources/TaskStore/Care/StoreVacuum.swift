@@ -16,7 +16,11 @@ public enum StoreVacuum {
   }
 
   /// Replaces the store. The caller holds the state directory's lock. On any error, and if this process is killed, the store is as it was.
-  public static func run(_ place: StorePlace, _ step: StoreStep.Observer = { _ in }) throws(StoreCareError) -> Result {
+  ///
+  /// - Parameter sealing: The keys: all values of the new file are written with the first of them, and nothing else is in it.
+  public static func run(
+    _ place: StorePlace, _ sealing: StoreSealing? = nil, _ step: StoreStep.Observer = { _ in }
+  ) throws(StoreCareError) -> Result {
     try place.checkExists()
     let reader = try StoreReader(path: place.database)
     let file: PendingFile
@@ -24,7 +28,7 @@ public enum StoreVacuum {
     do {
       defer { reader.close() }
       try reader.checkCurrent()
-      found = try StoreInspection.of(reader, step)
+      found = try StoreInspection.of(reader, sealing, step)
       if let damage = found.findings.first(where: { $0.kind == .damaged || $0.kind == .unreadable }) {
         throw StoreCareError(place.database, "it is damaged (\(damage.observed)), so it stays as it is", remedy: damage.remedy)
       }
@@ -34,16 +38,41 @@ public enum StoreVacuum {
         try reader.readWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [file.path]) }
       } catch { throw StoreCareError(error.path == place.database ? file.path : error.path, error.observed, remedy: error.remedy) }
     }
-    if found.findings.contains(where: { $0.kind == .derived }) { try mend(file) }
+    if found.findings.contains(where: { $0.kind == .derived }) { try mend(file, sealing) }
+    try seal(file, sealing, step)
     try file.settle()
-    let (inspection, origin, highest) = try StoreRestore.examine(file.path, named: place.database, step)
+    let (inspection, origin, highest) = try StoreRestore.examine(file.path, named: place.database, sealing, step)
     _ = try place.install(file, origin: origin, highest: highest, keepsOld: false)
     let mended = found.findings.filter { !inspection.findings.contains($0) }
     return Result(before: found.bytes, after: inspection.bytes, mended: mended, left: inspection.findings)
   }
 
+  /// Gives all values of the new file the form in which they are to be written. The file then has nothing else, also in its unused space.
+  private static func seal(_ file: PendingFile, _ sealing: StoreSealing?, _ step: StoreStep.Observer) throws(StoreCareError) {
+    guard let sealing else { return }
+    do {
+      let queue = try DatabaseQueue(path: file.path)
+      try queue.writeWithoutTransaction { database in
+        // The file counts only once it is complete, synced and checked.
+        try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
+        let origin = UInt64(bitPattern: try Int64.fetchOne(database, sql: "SELECT bits FROM origin") ?? 0)
+        if try SealingRecord.begin(sealing, isNew: false, in: database) {
+          let done = try Resealing.all(ValueSeals(origin: origin, sealing), database) {
+            step(StoreStep(what: "\(sealing.seals ? "sealing" : "unsealing"): \($0) values", percent: nil))
+          }
+          if let first = done.damaged.first { throw first }
+          try SealingRecord.becomeWhole(sealing.target, in: database)
+          // Builds the file again, without what was there before its values were rewritten.
+          try database.execute(sql: "VACUUM")
+        }
+        try SealingRecord.becomeClean(in: database)
+      }
+      try queue.close()
+    } catch { throw StoreCareError(file.path, error) }
+  }
+
   /// Builds lanes, tags and counts from the requests, and removes rows of requests that are gone.
-  private static func mend(_ file: PendingFile) throws(StoreCareError) {
+  private static func mend(_ file: PendingFile, _ sealing: StoreSealing?) throws(StoreCareError) {
     do {
       let queue = try DatabaseQueue(path: file.path)
       try queue.write { database in
@@ -57,19 +86,20 @@ public enum StoreVacuum {
             DELETE FROM request_counts;
             INSERT INTO request_counts (identifier, state, requests) SELECT identifier, state, count(*) FROM requests GROUP BY identifier, state;
             """)
-        try mendLanes(database)
+        try mendLanes(database, sealing)
       }
       try queue.close()
     } catch { throw StoreCareError(file.path, error) }
   }
 
-  private static func mendLanes(_ database: Database) throws {
+  private static func mendLanes(_ database: Database, _ sealing: StoreSealing?) throws {
     let identifiers = IdentifierTable()
     let lanes = LaneTable(identifiers)
     let origin = UInt64(bitPattern: try Int64.fetchOne(database, sql: "SELECT bits FROM origin") ?? 0)
+    let seals = ValueSeals(origin: origin, sealing)
     var wrong: [(request: Int64, lane: Lane)] = []
     try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE state = 20").visit([]) { row in
-      let record = try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+      let record = try RequestColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }
       if (try? lanes.lane(of: row.integer(26), in: database)) != record.lane { wrong.append((row.integer(0), record.lane)) }
       return true
     }

@@ -4,16 +4,17 @@ import StrictText
 import TaskHost
 import TaskModel
 import TaskStore
+import ValueSealing
 
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store",
-    abstract: "Check, back up, restore, move and compact the host's store. Needs no host.",
+    abstract: "Check, back up, restore, move, compact and seal the host's store. Needs no host.",
     discussion: """
       The store is the database in the state directory. check, backup and export only
       read, and work beside a running host. restore, import and vacuum replace the
       database, and are refused while a host runs: stop it first. Whatever goes wrong,
-      the store stays as it was.
+      the store stays as it was. key makes the keys of a sealed store.
 
       EXAMPLES
         taskhost store check
@@ -21,7 +22,7 @@ struct StoreCommand: ParsableCommand {
       """,
     subcommands: [
       StoreCheckCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreExportCommand.self, StoreImportCommand.self,
-      StoreVacuumCommand.self,
+      StoreVacuumCommand.self, StoreKeyCommand.self,
     ])
 }
 
@@ -44,6 +45,21 @@ struct StoreOptions: ParsableArguments {
     // The mark of another store.
     configuration.storeMark = nil
     return configuration
+  }
+
+  /// The keys of the store.
+  func sealing(_ keys: StoreKeyOptions) throws -> StoreSealing? {
+    let configuration = try configuration()
+    // Root looks after the store of the host's user.
+    var info = stat()
+    let user = geteuid() == 0 && stat(configuration.stateDirectory, &info) == 0 ? info.st_uid : geteuid()
+    if let file = keys.keyFile {
+      do throws(KeyFileError) {
+        return StoreSealing(
+          keys: try KeyFile.read(file, user: user), seals: configuration.encryption.hasKeys ? configuration.encryption.seal : true)
+      } catch { throw CommandFailure(.failed, error.path.escapingControlCharacters, error.observed, remedy: error.remedy) }
+    }
+    do { return try configuration.sealing(user: user) } catch { throw CommandFailure(.failed, nil, error.message) }
   }
 
   /// Runs `body` beside a host that may run.
@@ -86,6 +102,12 @@ struct StoreOptions: ParsableArguments {
   }
 }
 
+/// The option that says where the store's keys are.
+struct StoreKeyOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The keys of a sealed store, instead of those of the configuration.", valueName: "file"))
+  var keyFile: String?
+}
+
 /// Words about a store.
 enum StoreText {
   /// Says where the replaced store is.
@@ -97,6 +119,17 @@ enum StoreText {
     "\(requests) \(requests == 1 ? "request" : "requests") and \(runs) \(runs == 1 ? "run" : "runs")"
   }
 
+  /// What of a whole store is sealed.
+  static func sentence(about sealed: SealedContent) -> String {
+    let values = sealed.sealed == 1 ? "1 value is" : "\(sealed.sealed) values are"
+    guard let key = sealed.key else {
+      return sealed.sealed == 0 ? "no value is sealed" : "\(values) still sealed; the host writes them plain"
+    }
+    let earlier = sealed.sealedEarlier == 0 ? "" : "; \(sealed.sealedEarlier) of them with an earlier key, and the host seals these anew"
+    return
+      "\(values) sealed, and each opens (key \(key))\(earlier)\(sealed.isProved ? "; no plaintext is left in the database and its log" : "")"
+  }
+
   /// Writes what an examination found, on standard error.
   static func tell(_ findings: [StoreInspection.Finding]) {
     for finding in findings {
@@ -106,6 +139,18 @@ enum StoreText {
 }
 
 extension JSONWriter {
+  /// What of a store is sealed, as the member `name`.
+  mutating func sealed(_ name: String, _ sealed: SealedContent) {
+    object(name) { writer in
+      writer.member("key", sealed.key?.description)
+      writer.member("sealed", sealed.sealed)
+      writer.member("sealed_with_earlier_keys", sealed.sealedEarlier)
+      writer.member("plain", sealed.plain)
+      writer.member("damaged", sealed.damaged)
+      writer.member("no_plaintext_is_left", sealed.isProved)
+    }
+  }
+
   /// What an examination found, as the member `name`.
   mutating func findings(_ name: String, _ findings: [StoreInspection.Finding]) {
     array(name, findings) { writer, finding in

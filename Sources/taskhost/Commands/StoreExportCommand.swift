@@ -11,8 +11,9 @@ struct StoreExportCommand: ParsableCommand {
     abstract: "Write every record of the store as lines of JSON, also while the host runs.",
     discussion: """
       The first line names the format and its version, the last one the number of lines.
-      All ids stay. Values that the configuration redacts are in it as they are. A file
-      gets mode 0600, and is replaced only when the export is complete.
+      All ids stay. Values that the configuration redacts are in it as they are, and so
+      are those of a sealed store: an export is plain. A file gets mode 0600, and is
+      replaced only when the export is complete.
 
       EXAMPLES
         taskhost store export > store.jsonl
@@ -22,17 +23,20 @@ struct StoreExportCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The file. (default: standard output)", valueName: "file"))
   var file: String?
   @OptionGroup var store: StoreOptions
+  @OptionGroup var keys: StoreKeyOptions
 
   func run() throws {
     guard !store.json || file != nil else { throw ValidationError("--json prints a summary: name a file for the export too.") }
+    let sealing = try store.sealing(keys)
     let exported = try store.read { (place, step) throws(StoreCareError) in
       guard let file else {
         // Lines of progress between the lines of the export would be of no use.
         let isQuiet = isatty(STDOUT_FILENO) == 1
         return try StoreExport.run(
-          place, program: Version.text, to: { (bytes) throws(StoreCareError) in try Self.write(bytes) }, { if !isQuiet { step($0) } })
+          place, sealing, program: Version.text, to: { (bytes) throws(StoreCareError) in try Self.write(bytes) },
+          { if !isQuiet { step($0) } })
       }
-      return try StoreExport.run(place, program: Version.text, toFile: file, step)
+      return try StoreExport.run(place, sealing, program: Version.text, toFile: file, step)
     }
     guard let file else { return }
     guard store.json else {

@@ -24,13 +24,15 @@ struct StoreImportCommand: ParsableCommand {
   @Flag(help: "Read and check everything, and change nothing.")
   var dryRun = false
   @OptionGroup var store: StoreOptions
+  @OptionGroup var keys: StoreKeyOptions
 
   func run() throws {
     let descriptor = try file.map { try Self.open($0) } ?? STDIN_FILENO
     if file == nil, isatty(STDIN_FILENO) == 1 { Terminal.note("reading an export from standard input; end it with Ctrl-D") }
     let name = file ?? "standard input"
+    let sealing = try store.sealing(keys)
     let added = try store.replace { (place, step) throws(StoreCareError) in
-      try StoreImport.run(from: descriptor, named: name, into: place, isTrial: dryRun, program: Version.text, step)
+      try StoreImport.run(from: descriptor, named: name, into: place, sealing, isTrial: dryRun, program: Version.text, step)
     }
     guard store.json else {
       StoreText.tell(added.findings)

@@ -8,8 +8,8 @@ struct StoreRestoreCommand: ParsableCommand {
     commandName: "restore",
     abstract: "Put a backup in the store's place. Refused while a host runs.",
     discussion: """
-      The backup is copied and checked first; a damaged one, or one of a newer taskhost,
-      changes nothing. The replaced store stays beside the new one, with the time in its
+      The backup is copied and checked first; a damaged one, one of a newer taskhost, or
+      a sealed one whose key is missing changes nothing. The replaced store stays beside the new one, with the time in its
       name, until you delete it. Runs that were live in the backup begin again.
 
       EXAMPLES
@@ -19,9 +19,13 @@ struct StoreRestoreCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The backup.", valueName: "file"))
   var file: String
   @OptionGroup var store: StoreOptions
+  @OptionGroup var keys: StoreKeyOptions
 
   func run() throws {
-    let restored = try store.replace { (place, step) throws(StoreCareError) in try StoreRestore.restore(file, to: place, step) }
+    let sealing = try store.sealing(keys)
+    let restored = try store.replace { (place, step) throws(StoreCareError) in
+      try StoreRestore.restore(file, to: place, sealing, step)
+    }
     let found = restored.inspection
     guard store.json else {
       Terminal.notes(found.notes)

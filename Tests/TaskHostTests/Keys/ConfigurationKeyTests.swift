@@ -13,6 +13,7 @@ import Testing
     .merging(pluginProofs) { first, _ in first }.merging(endToEndProofs) { first, _ in first }
     .merging(commandProofs) { first, _ in first }.merging(notifyProofs) { first, _ in first }
     .merging(scheduleProofs) { first, _ in first }.merging(traceProofs) { first, _ in first }
+    .merging(encryptionProofs) { first, _ in first }
 
   @Test("does what it says, from the file to the behaviour", arguments: HostConfiguration.keys)
   func proved(_ key: String) throws {
