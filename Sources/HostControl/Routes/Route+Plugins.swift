@@ -14,6 +14,10 @@ extension Route {
       role: .operate, answers: .json(.named(.pluginRelease))
     ) { responder, identifier, _ in try await responder.one(responder.host.release(identifier)) { $0.release(identifier, $1) } },
     Route(
+      .POST, "/v1/plugins/{identifier}/approve", .identifier, "approvePlugin", "Approves what a plugin waits for, and reloads",
+      role: .operate, body: RouteBody(ApprovalReader.schema), answers: .json(.named(.approvalReport))
+    ) { responder, identifier, call in try await responder.approve(identifier, call.request) }.ofHost(),
+    Route(
       .POST, "/v1/simulate/launch", "simulateLaunch", "Runs an identifier's handler now", role: .operate,
       body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.named(.request), idOf: "/v1/requests/{")
     ) { responder, call in
