@@ -117,6 +117,7 @@ extension JSONWriter {
     member("file", approval.file)
     member("gained", approval.gained)
     member("lost", approval.lost)
+    member("asks", approval.asks)
     member("running", approval.isRunning)
     member("fingerprint", approval.fingerprint)
   }

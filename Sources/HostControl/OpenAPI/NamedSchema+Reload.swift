@@ -11,6 +11,7 @@ extension NamedSchema {
       .must("identifier", .identifier), .must("file", .string),
       .must("gained", .described(.texts, "What it may do and was not approved, a sentence each.")),
       .must("lost", .described(.texts, "What was approved and is not asked for any more.")),
+      .must("asks", .described(.texts, "What its author says that it needs, as the configuration would have it.")),
       .must("running", .described(.boolean, "Whether it goes on with what it had; otherwise it is not loaded.")),
       .must("fingerprint", .described(.string, "Of what would be approved: send it to approve that.")),
     ]

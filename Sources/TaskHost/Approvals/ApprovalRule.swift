@@ -28,7 +28,7 @@ struct ApprovalRule: Sendable {
 
 /// A plugin that waits for approval.
 struct HeldPlugin: Sendable {
-  let pending: PendingApproval
+  var pending: PendingApproval
   /// Those that it is known to serve.
   let identifiers: [TaskIdentifier]
   /// What would be approved.

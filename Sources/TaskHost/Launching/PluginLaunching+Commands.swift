@@ -46,7 +46,8 @@ extension PluginLaunching {
     }
     if let known = unchangedLibrary(path), let copy = copies.copy(of: known) {
       cache.note(known)
-      return PluginCandidate(path: known.path, digest: known.digest, copy: copy, elf: nil, signature: .unsigned(note: nil), remembered: known)
+      return PluginCandidate(
+        path: known.path, digest: known.digest, copy: copy, elf: nil, signature: .unsigned(note: nil), remembered: known)
     }
     let verified = try copies.take(path, policy: trust)
     if let known = verified.remembered { cache.note(known) }

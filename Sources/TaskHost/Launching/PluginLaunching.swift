@@ -412,7 +412,7 @@ struct PluginLaunching {
   private func handlerLimit(of candidate: PluginCandidate) -> Int { Int(min(candidate.elf?.handlerLimit ?? 1, 64)) }
 
   /// Reads the file's own declarations if that was skipped because the file is known.
-  private func withSummary(_ candidate: PluginCandidate) throws(PluginRefusal) -> PluginCandidate {
+  func withSummary(_ candidate: PluginCandidate) throws(PluginRefusal) -> PluginCandidate {
     guard candidate.elf == nil, let known = candidate.remembered else { return candidate }
     var candidate = candidate
     candidate.elf = try copies.reopen(known, policy: trust).file.elf

@@ -8,6 +8,8 @@ public struct PendingApproval: Sendable, Hashable {
   public let gained: [String]
   /// What was approved and is not among what it may do now.
   public let lost: [String]
+  /// What the author says that it needs, each as the configuration would have it. It may say anything.
+  public var asks: [String] = []
   /// Names exactly what would be approved: it changes with that.
   public let fingerprint: String
   /// Whether the plugin goes on as it was before. Otherwise it is not loaded, and its requests wait.

@@ -18,7 +18,7 @@ struct PluginsApproveCommand: AsyncParsableCommand {
         taskhost plugins approve --all --yes
 
       EXIT CODES
-        0 in force, 4 not approved, 6 it does not wait, 78 approved but not in force
+        0 in force, 4 not approved, 6 no such plugin, 78 approved but not in force
       """)
 
   @Argument(help: "The plugin's identifier.")
@@ -36,7 +36,9 @@ struct PluginsApproveCommand: AsyncParsableCommand {
   func run() async throws {
     let client = try host.client()
     let waiting = try await waiting(client)
-    guard !waiting.isEmpty else { return Terminal.note("no plugin waits for approval") }
+    guard !waiting.isEmpty else {
+      return Terminal.note("\(identifier?.escapingControlCharacters ?? "no plugin") \(all ? "waits" : "does not wait") for approval")
+    }
     if !yes { try ask(waiting) } else if !host.json { Self.show(waiting) { Terminal.print($0) } }
     var isInForce = true
     for (index, pending) in waiting.enumerated() {
@@ -73,14 +75,10 @@ struct PluginsApproveCommand: AsyncParsableCommand {
       else { continue }
       waiting.append(pending)
     }
-    guard let identifier, waiting.isEmpty else { return waiting }
-    let isKnown = plugins.plugins.contains { $0.identifier == identifier }
+    guard let identifier, waiting.isEmpty, !plugins.plugins.contains(where: { $0.identifier == identifier }) else { return waiting }
     throw CommandFailure(
-      .refused, "plugins approve",
-      isKnown
-        ? "\(identifier.escapingControlCharacters) does not wait for approval"
-        : "no plugin waits for approval as \(identifier.escapingControlCharacters)",
-      remedy: isKnown ? "nothing needs to be done" : "see taskhost plugins list; after a change of files, taskhost reload")
+      .refused, "plugins approve", "no plugin waits for approval as \(identifier.escapingControlCharacters)",
+      remedy: "see taskhost plugins list; after a change of files, taskhost reload")
   }
 
   private func ask(_ waiting: [PendingApprovalAnswer]) throws {
@@ -103,5 +101,6 @@ struct PluginsApproveCommand: AsyncParsableCommand {
   static func lines(_ pending: PendingApprovalAnswer) -> [String] {
     ["\(pending.identifier) (\(pending.file)) \(pending.running ? "goes on with what it had, until you approve" : "is not loaded"):"]
       + pending.gained.map { "  new: \($0)" } + pending.lost.map { "  no longer: \($0)" }
+      + pending.asks.map { "  its author says that it needs: \($0)" }
   }
 }

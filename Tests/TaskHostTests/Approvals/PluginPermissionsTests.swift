@@ -50,7 +50,8 @@ import Testing
     let tables = [
       "[plugin.a]\nisolation = \"thread\"", "[plugin.a]\nenvironment = [\"TOKEN\"]", "[plugin.a]\nmay_submit = [\"b.*\"]",
       "[plugin.a]\nmay_notify = [\"door\"]", "[plugin.a]\nmay_transfer = true", "[plugin.a]\nmay_wake = true",
-      "[plugin.a.limits]\nmemory = \"1GiB\"", "[plugin.a.limits]\nprocesses = 64", "[plugin.a.limits]\ndescriptors = 1024", "[plugin.a.limits.cpu]\nshare = 200",
+      "[plugin.a.limits]\nmemory = \"1GiB\"", "[plugin.a.limits]\nprocesses = 64", "[plugin.a.limits]\ndescriptors = 1024",
+      "[plugin.a.limits.cpu]\nshare = 200",
     ]
     for table in tables {
       #expect(try Self.gained(table, over: "").count == 1, "\(table)")

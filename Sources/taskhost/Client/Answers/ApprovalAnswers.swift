@@ -1,7 +1,7 @@
 /// What a plugin waits for.
 struct PendingApprovalAnswer: Decodable {
   let identifier, file: String
-  let gained, lost: [String]
+  let gained, lost, asks: [String]
   let running: Bool
   let fingerprint: String
 }
