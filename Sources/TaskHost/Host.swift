@@ -50,6 +50,8 @@ public final class Host: Sendable {
   /// Nil if the configuration cannot be read anew.
   let reloading: Reloading?
   let reloadTurn = ReloadTurn()
+  /// Whether a signal waits for its reload, which then stands for later signals too.
+  let hangupWaits = Atomic(false)
   /// Nil if nothing is watched.
   let reloadWatch = Guarded<ReloadWatch?>(nil)
   private let crashMemory: CrashMemory

@@ -27,7 +27,9 @@ extension Host {
 
   /// Reloads the host for another reason than that a client asks, after a reload that is under way. The log has the result, the audit too.
   public func reload(because cause: ReloadCause) async {
+    if cause == .hangup, hangupWaits.exchange(true, ordering: .acquiring) { return }
     await reloadTurn.wait()
+    if cause == .hangup { hangupWaits.store(false, ordering: .releasing) }
     do throws(RequestRefusal) {
       let report = try await reloadInTurn(isDry: false, by: cause.rawValue)
       await reloading?.recorded(cause, report)

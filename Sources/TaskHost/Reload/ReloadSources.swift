@@ -26,6 +26,8 @@ struct ReloadSources: Sendable, Hashable {
   private enum Seen: Sendable, Hashable {
     case text(digest: [UInt8])
     case file(FileMarks)
+    /// A plugin directory: who may write there decides whether its files are trusted.
+    case directory(owner: UInt32, mode: UInt32)
     /// The number of an error.
     case trouble(Int32)
   }
@@ -54,8 +56,7 @@ struct ReloadSources: Sendable, Hashable {
     guard descriptor >= 0 else { return seen[directory] = .trouble(errno) }
     defer { close(descriptor) }
     var info = stat()
-    // Who may write in it decides whether its files are trusted.
-    seen[directory] = fstat(descriptor, &info) == 0 ? .trouble(Int32(bitPattern: info.st_mode)) : .trouble(errno)
+    seen[directory] = fstat(descriptor, &info) == 0 ? .directory(owner: info.st_uid, mode: info.st_mode) : .trouble(errno)
     do throws(ErrorNumber) {
       let names = try DirectoryNames.list(in: descriptor, atMost: Self.mostNames) { Self.isRead(String(decoding: $0, as: UTF8.self)) }
       for name in names {
