@@ -175,7 +175,7 @@ public final class Host: Sendable {
     self.log = log
     stateDirectory = parts.directory.path
     started = clock.wallTime
-    for problem in configuration.problems(withHandlersFor: Set(contracts.map(\.identifier.rawValue))) + ProcessLimits.problems
+    for problem in configuration.problems(withHandlersFor: registry.known) + ProcessLimits.problems
       + problems + registry.held.map(\.pending.problem)
     {
       board.raise(problem)
@@ -402,6 +402,9 @@ extension PluginLaunching.Result {
   var awaitingApproval: Set<TaskIdentifier> {
     Set(held.flatMap(\.identifiers)).subtracting(registered.flatMap(\.identifiers))
   }
+
+  /// The identifiers that have a plugin, also if it waits for approval.
+  var known: Set<String> { Set((registered.flatMap(\.identifiers) + held.flatMap(\.identifiers)).map(\.rawValue)) }
 
   /// What plugins asked for while they launched.
   var changes: [PluginLaunchChange] {

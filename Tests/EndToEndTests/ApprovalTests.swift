@@ -42,6 +42,7 @@ struct ApprovalTests {
       #expect(list.output.contains("test.script") && list.output.contains("taskhost plugins approve test.script"), "\(list.output)")
       let status = try await host.cli("status")
       #expect(status.status == 1 && status.output.contains("waits for approval"), "\(status)")
+      #expect(!status.output.contains("no plugin registers"), "its table has an effect, once it is approved")
       let waiting = try await host.submit("result 0")
       let why = try await host.cli("tasks", "why", waiting)
       #expect(why.output.contains("waits for approval") && why.output.contains("taskhost plugins approve test.script"), "\(why.output)")

@@ -123,6 +123,19 @@ struct FileWatchTests {
     }
   }
 
+  @Test("after a hundred SIGHUPs the last change counts, and the host answers")
+  func storm() async throws {
+    try await HostProcess.run("max_pending = 5\n") { host in
+      let from = host.current.lines.count
+      for _ in 0..<100 { host.signal(SIGHUP) }
+      try host.configure("max_pending = 6\n")
+      host.signal(SIGHUP)
+      try await host.current.line(with: "reloaded: 1 key changed", from: from)
+      #expect(try await host.json("status")["problems"]?.array.isEmpty == true)
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+    }
+  }
+
   @Test("SIGHUP's reload is in the audit with its reason")
   func hangup() async throws {
     try await HostProcess.run("max_pending = 5\n") { host in

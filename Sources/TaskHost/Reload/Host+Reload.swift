@@ -127,9 +127,8 @@ extension Host {
     prepared.launching.conclude(prepared.plugins, leaving: prepared.before.launched.registry.registered, log)
     launchedFiles.replace(with: prepared.plugins.files)
     reloadWatch.withLock { $0 }?.reloaded(prepared.rules.configuration, prepared.sources)
-    let identifiers = Set(prepared.plugins.registered.flatMap(\.contracts).map(\.identifier.rawValue))
     for problem in board.replace(.approvalNeeded, with: prepared.plugins.held.map(\.pending.problem)) { log.warning("\(problem.text)") }
-    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(withHandlersFor: identifiers)) {
+    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(withHandlersFor: prepared.plugins.known)) {
       log.warning("\(problem.text)")
     }
   }
