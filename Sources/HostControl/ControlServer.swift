@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 public import Logging
 public import RecordJSON
 public import ServiceLifecycle
@@ -24,8 +25,9 @@ public struct ControlServer: Service {
 
   private let host: any ControlledHost
   private let socket: ControlSocket
+  private let passed: Int32?
   private let remote: RemoteAccess?
-  private let auditDirectory: String?
+  private let audit: AuditLog?
   private let redacting: @Sendable () -> PayloadRedaction
   private let logger: Logger
   private let watch: Watch
@@ -37,22 +39,33 @@ public struct ControlServer: Service {
   /// Creates a server for `host`.
   ///
   /// - Parameters:
+  ///   - passed: The socket, if a service manager has made it and passes it. It stays where it is when the server ends.
   ///   - remote: How clients reach the host over TCP; nil if they do not.
   ///   - auditDirectory: Where changes are recorded; nil: nowhere.
   ///   - redaction: What nobody sees of payloads; evaluated for each answer.
   ///   - watch: Called once clients can connect, so that a removed socket file can be restored.
   ///   - onListening: Called once clients can connect.
   public init(
-    host: any ControlledHost, socket: ControlSocket, remote: RemoteAccess? = nil, auditDirectory: String? = nil,
+    host: any ControlledHost, socket: ControlSocket, passed: Int32? = nil, remote: RemoteAccess? = nil, auditDirectory: String? = nil,
     redaction: @autoclosure @escaping @Sendable () -> PayloadRedaction = PayloadRedaction(), logger: Logger,
     watch: @escaping Watch = { _, _ in }, onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
-    self.socket = socket
-    (self.remote, self.auditDirectory, redacting) = (remote, auditDirectory, redaction)
+    (self.socket, self.passed) = (socket, passed)
+    (self.remote, redacting) = (remote, redaction)
+    audit = auditDirectory.map { AuditLog(in: $0, logger: logger) }
     self.logger = logger
     self.watch = watch
     self.onListening = onListening
+  }
+
+  /// Records a reload that no client has asked for. Returns once that is written.
+  ///
+  /// - Parameters:
+  ///   - changes: What has changed, in a few words.
+  ///   - reason: Why the host was reloaded, for people.
+  public func recordReload(of changes: String, because reason: String) async {
+    await audit?.record(AuditEntry(reloaded: changes, because: reason, at: SystemClock().wallTime))
   }
 
   /// Serves until a graceful shutdown or cancellation, then removes the socket.
@@ -64,7 +77,6 @@ public struct ControlServer: Service {
     let host = RedactedHost(host, redacting)
     var responder = ControlResponder(
       host: host, events: EventBacklog(linger: patience.eventLinger) { host.observe($0) }, logger: logger)
-    let audit = auditDirectory.map { AuditLog(in: $0, logger: logger) }
     defer { audit?.finish() }
     responder.audit = audit
     responder.names = remote?.names.map { $0.lowercased() } ?? []
@@ -74,9 +86,13 @@ public struct ControlServer: Service {
     if let certificate = remote?.certificate {
       for file in [certificate.files.certificate, certificate.files.key] { watch(file) { certificate.reload() } }
     }
+    if let passed {
+      try socket.adopt(passed)
+      return try await serve(listener, maker(responder)(.passed(descriptor: passed)) { true })
+    }
     let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker(responder))
     do {
-      try await serve(server, listener)
+      try await serve(listener, server)
     } catch let error as RemoteAccessError {
       throw error
     } catch {
@@ -89,8 +105,8 @@ public struct ControlServer: Service {
   private func maker(_ responder: ControlResponder) -> KeptServer.Make {
     let table = ConnectionTable(maximum: Self.maximumConnections, reserve: Self.reservedConnections)
     let budget = BodyBudget()
-    return { [logger, socket, patience, onListening] path, listening in
-      HTTPServer(address: .unix(path), table: table, patience: patience, budget: budget, responder: responder) { _ in
+    return { [logger, socket, patience, onListening] address, listening in
+      HTTPServer(address: address, table: table, patience: patience, budget: budget, responder: responder) { _ in
         guard listening() else { return false }
         logger.info("control socket open", metadata: ["path": "\(socket.path)"])
         await onListening()
@@ -100,7 +116,7 @@ public struct ControlServer: Service {
   }
 
   /// Runs `server`. Once asked to end, it gives answers in progress a few seconds, then drops their connections.
-  private func serve(_ server: KeptServer, _ listener: RemoteListener?) async throws {
+  private func serve(_ listener: RemoteListener?, _ server: any Service) async throws {
     let limit = patience.shutdown
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

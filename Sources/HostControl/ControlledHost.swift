@@ -118,6 +118,15 @@ public protocol ControlledHost: Sendable {
   func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport
   /// Starts to drain and returns at once.
   func shutdown() async
+  /// Approves what a plugin waits for, as its status has it. Refused with `conflict` if it waits for something else by now.
+  ///
+  /// - Parameters:
+  ///   - fingerprint: Of what is approved.
+  ///   - reloads: Whether to put it in force at once, by a reload.
+  ///   - who: Who approves, in words for people.
+  func approve(
+    _ identifier: TaskIdentifier, _ fingerprint: String, reloads: Bool, by who: String
+  ) async throws(RequestRefusal) -> ApprovalReport
   /// Whether the host accepts and runs requests. Answers at once, even while the store is busy.
   func health() async -> HostHealth
   /// Reports every event from now on to `observer` and to no other; nil ends it. Returns at once.

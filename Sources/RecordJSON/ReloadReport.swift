@@ -65,6 +65,8 @@ public struct ReloadReport: Sendable, Hashable {
   public private(set) var omittedKeys: Int
   /// The changed plugins and commands, in the order of their identifiers.
   public var plugins: [Plugin]
+  /// The plugins that wait for approval.
+  public var held: [PendingApproval] = []
   /// What else somebody should know, a sentence each.
   public var notes: [String] = []
 
@@ -105,6 +107,18 @@ extension JSONWriter {
       writer.member("gained", plugin.gained)
       writer.member("lost", plugin.lost)
     }
+    array("held", report.held) { $0.approval($1) }
     member("notes", report.notes)
+  }
+
+  /// What waits for approval.
+  public mutating func approval(_ approval: PendingApproval) {
+    member("identifier", approval.identifier.rawValue)
+    member("file", approval.file)
+    member("gained", approval.gained)
+    member("lost", approval.lost)
+    member("asks", approval.asks)
+    member("running", approval.isRunning)
+    member("fingerprint", approval.fingerprint)
   }
 }

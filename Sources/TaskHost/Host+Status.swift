@@ -39,19 +39,29 @@ extension Host {
   /// All plugin files found, ordered by file name.
   public func plugins() async -> [PluginStatus] {
     let (_, handlers) = await handlers()
+    let registry = registry
     let registered = registry.registered.flatMap { plugin in
-      plugin.contracts.map {
-        plugin.status(
-          of: $0, handlers[$0.identifier], command: configuration.commands[$0.identifier.rawValue],
-          permissions: configuration.plugin($0.identifier.rawValue).permissions)
+      let waiting = registry.held.first { $0.pending.isRunning && $0.pending.file == plugin.candidate.place }
+      return plugin.contracts.map { contract in
+        var status = plugin.status(
+          of: contract, handlers[contract.identifier], command: configuration.commands[contract.identifier.rawValue],
+          permissions: configuration.plugin(contract.identifier.rawValue).permissions)
+        status.approval = waiting?.pending
+        return status
       }
+    }
+    let places = Set(registry.registered.map(\.candidate.place))
+    let held = registry.held.filter { !($0.pending.isRunning && places.contains($0.pending.file)) }.map { held in
+      var status = PluginStatus(file: held.pending.file, health: .unapproved, permissions: held.permissions.sentences)
+      status.approval = held.pending
+      return status
     }
     let refused = registry.refused.map {
       PluginStatus(
         file: $0.refusal.file, health: .refused, reasonCode: $0.refusal.code.rawValue,
         reasonMessage: "\($0.refusal.observed). \($0.refusal.remedy)")
     }
-    return (registered + refused).sorted { $0.file < $1.file }
+    return (registered + held + refused).sorted { $0.file < $1.file }
   }
 
   /// The due time of the next pending request that could start then, and the state of each handler.

@@ -49,7 +49,11 @@ public final class Host: Sendable {
   let allowsMissing: Bool
   /// Nil if the configuration cannot be read anew.
   let reloading: Reloading?
-  let isReloading = Atomic(false)
+  let reloadTurn = ReloadTurn()
+  /// Whether a signal waits for its reload, which then stands for later signals too.
+  let hangupWaits = Atomic(false)
+  /// Nil if nothing is watched.
+  let reloadWatch = Guarded<ReloadWatch?>(nil)
   private let crashMemory: CrashMemory
   let events: EventBroadcaster
   let explainer: RequestExplainer
@@ -96,38 +100,44 @@ public final class Host: Sendable {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
     let parts: HostParts
+    // Before the plugins are looked at: what changes from then on is noticed.
+    let sources = ReloadSources(of: configuration)
     let (registry, specs): (PluginLaunching.Result, WorkerSpecs)
+    var problems: [Problem] = []
     do throws(HostFailure) {
       parts = try HostParts(configuration, directory, store, crashMemory, log)
-      (registry, specs) = try launchPlugins(parts, allowMissing: allowMissing, log)
+      let approvals = parts.approvalRule(atLaunchOf: configuration, &problems)
+      (registry, specs) = try launchPlugins(parts, approvals, allowMissing: allowMissing, log)
     } catch {
       // The next launch then finds a store that was closed, not one of a killed host; so what this one found is said now.
       for note in store.lossNotes { log.warning("the store: \(note)") }
       store.close()
       throw error
     }
-    return try Host(parts, registry, specs, allowsMissing: allowMissing, log, reloading, process)
+    let host = try Host(parts, registry, specs, problems, allowsMissing: allowMissing, log, reloading, process)
+    host.watchSources(sources)
+    return host
   }
 
   private static func launchPlugins(
-    _ parts: HostParts, allowMissing: Bool, _ log: Logger
+    _ parts: HostParts, _ approvals: ApprovalRule?, allowMissing: Bool, _ log: Logger
   ) throws(HostFailure) -> (PluginLaunching.Result, WorkerSpecs) {
-    let launching = try PluginLaunching(parts, parts.rules.current, log)
+    let launching = try PluginLaunching(parts, parts.rules.current, approvals: approvals, log)
     let registry = try launching.launch()
     launching.conclude(registry, log)
     for refused in registry.refused {
       log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"])
     }
     if !allowMissing {
-      let offered = Set(registry.registered.flatMap(\.contracts).map(\.identifier))
+      let offered = Set(registry.registered.flatMap(\.identifiers) + registry.held.flatMap(\.identifiers))
       try launching.configuration.checkPermitted(offered: offered, refused: registry.refused)
     }
     return (registry, launching.specs)
   }
 
   private init(
-    _ parts: HostParts, _ registry: PluginLaunching.Result, _ specs: WorkerSpecs, allowsMissing: Bool, _ log: Logger,
-    _ reloading: Reloading?, _ process: @escaping @Sendable () -> ProcessStatus
+    _ parts: HostParts, _ registry: PluginLaunching.Result, _ specs: WorkerSpecs, _ problems: [Problem], allowsMissing: Bool,
+    _ log: Logger, _ reloading: Reloading?, _ process: @escaping @Sendable () -> ProcessStatus
   ) throws(HostFailure) {
     self.process = process
     (self.parts, self.rules, self.allowsMissing, self.reloading) = (parts, parts.rules, allowsMissing, reloading)
@@ -168,7 +178,9 @@ public final class Host: Sendable {
     self.log = log
     stateDirectory = parts.directory.path
     started = clock.wallTime
-    for problem in configuration.problems(withHandlersFor: Set(contracts.map(\.identifier.rawValue))) + ProcessLimits.problems {
+    for problem in configuration.problems(withHandlersFor: registry.known) + ProcessLimits.problems
+      + problems + registry.held.map(\.pending.problem)
+    {
       board.raise(problem)
       log.warning("\(problem.text)")
     }
@@ -180,7 +192,7 @@ public final class Host: Sendable {
     do {
       let surroundings = self.surroundings
       let (lost, refused) = try scheduler.start(
-        launcher, contracts: contracts, schedules: schedules,
+        launcher, contracts: contracts, awaitingApproval: registry.awaitingApproval, schedules: schedules,
         changes: registry.changes, rejection: rejection, completions: inForce.completions(among: registry.registered.map(\.identifiers)),
         crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
@@ -370,6 +382,7 @@ public final class Host: Sendable {
     Failpoint.beforeClose.hit()
     CrashMemory.leave()
     let left = launched.withLock { $0.launcher }.shutdown()
+    reloadWatch.withLock { $0 }?.stop()
     launchedFiles.stop()
     surroundings.stop()
     assertions.stop()
@@ -394,6 +407,14 @@ extension TypedPayloads {
 extension PluginLaunching.Result {
   /// The registered identifiers by the paths of the files.
   var files: [String: [TaskIdentifier]] { Dictionary(registered.map { ($0.candidate.path, $0.identifiers) }) { $0 + $1 } }
+
+  /// The identifiers whose plugins are not loaded because they wait for approval.
+  var awaitingApproval: Set<TaskIdentifier> {
+    Set(held.flatMap(\.identifiers)).subtracting(registered.flatMap(\.identifiers))
+  }
+
+  /// The identifiers that have a plugin, also if it waits for approval.
+  var known: Set<String> { Set((registered.flatMap(\.identifiers) + held.flatMap(\.identifiers)).map(\.rawValue)) }
 
   /// What plugins asked for while they launched.
   var changes: [PluginLaunchChange] {

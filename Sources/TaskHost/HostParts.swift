@@ -26,6 +26,7 @@ struct HostParts: Sendable {
   let sink: @Sendable (LauncherEvent) -> Void
   let processes: ProcessLauncher
   let copies: PluginCopies
+  let approvals: ApprovalBook
   /// The runs that crashed the previous host process, each with a description.
   let crashed: [RunID: String]
   /// The runs that the previous host process handed out ahead and that had begun.
@@ -37,6 +38,7 @@ struct HostParts: Sendable {
     self.directory = directory
     self.store = store
     self.crashMemory = crashMemory
+    approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
       throw HostFailure(.configuration, "\(error)")

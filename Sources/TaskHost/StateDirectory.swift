@@ -130,6 +130,9 @@ public final class StateDirectory: Sendable {
 
   var conditionOverrides: String { path + "/condition-overrides" }
 
+  /// See ``ApprovalBook``.
+  var approvals: String { path + "/approvals.json" }
+
   /// The absolute path of a plugin's own folder. Creates it if necessary.
   static func dataDirectory(in path: String, for identifier: TaskIdentifier) throws(HostFailure) -> String {
     let folder = path + "/data/" + identifier.rawValue

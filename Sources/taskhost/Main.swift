@@ -1,8 +1,10 @@
 import Glibc
+import HostControl
 import HostThreads
 import NIOCore
 import NIOPosix
 import PluginCheck
+import Synchronization
 import TaskHost
 
 /// The entry point of the process.
@@ -11,6 +13,9 @@ import TaskHost
 /// to manage its pool. For the same reason the main thread waits here and serves no main queue.
 @main
 enum Main {
+  /// The control socket, if the service manager has made it.
+  static let passedSocket = Mutex<Int32?>(nil)
+
   static func main() {
     // A case of `plugins check`: the process belongs to the plugin, and its main thread serves the plugin's main queue.
     let arguments = Array(CommandLine.arguments.dropFirst())
@@ -20,6 +25,13 @@ enum Main {
       exit(ExitStatus.usage.rawValue)
     }
     if arguments.first == "run" {
+      do throws(PassedSockets.Flaw) {
+        let passed = try PassedSockets.take()
+        passedSocket.withLock { $0 = passed }
+      } catch {
+        Terminal.note("taskhost: the service manager has passed what is not used: \(error)")
+        exit(HostFailure.ExitCode.configuration.rawValue)
+      }
       HostSignals.prepare()
       // Check this before anything starts: if they cannot start a thread, the host's libraries end the process or wait forever.
       if let obstacle = ProcessLimits.obstacle {

@@ -2,6 +2,19 @@ public import RecordJSON
 public import TaskModel
 
 extension MemoryHost {
+  /// As the protocol says; a plugin waits for what its status says, and a reload puts it in force.
+  public func approve(
+    _ identifier: TaskIdentifier, _ fingerprint: String, reloads: Bool, by who: String
+  ) async throws(RequestRefusal) -> ApprovalReport {
+    guard let pending = await plugins().compactMap(\.approval).first(where: { $0.identifier == identifier }) else {
+      throw RequestRefusal(.notFound, "no plugin has registered \(identifier), and none waits for approval under this name")
+    }
+    guard pending.fingerprint == fingerprint else {
+      throw RequestRefusal(.conflict, "\(identifier) waits for something else by now", field: "fingerprint")
+    }
+    return ApprovalReport(pending, isInForce: reloads)
+  }
+
   /// As the protocol says: one key has changed, and a plugin.
   public func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
     var plugins: [ReloadReport.Plugin] = []

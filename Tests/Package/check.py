@@ -98,6 +98,7 @@ def require_silence(page, command, complaint):
 
 
 def check_units(root):
+    root.run("systemd-analyze", "verify", "--man=no", "taskhost.socket")
     for unit in ("taskhost.service", "taskhost@root.service"):
         root.run("systemd-analyze", "verify", "--man=no", unit)
         text = root.run("systemd-analyze", "security", "--offline=yes", "--no-pager", f"/lib/systemd/system/{unit.replace('root', '')}")

@@ -28,6 +28,15 @@ import Testing
     #expect(note.budgetMilliseconds == nil)
   }
 
+  @Test("what the author says that it needs is read in order, up to 16 lines; one more, or an empty one, is refused")
+  func asks() throws {
+    let asks = (0..<16).map { "network = [\($0 + 1)]" }
+    let note = try #require(try scan(SamplePlugin.note(lines: Self.required + asks.map { "asks=\($0)" })).accepted.first?.elf.note)
+    #expect(note.asks == asks)
+    #expect(try scan(SamplePlugin.note(lines: Self.required + asks.map { "asks=\($0)" } + ["asks=x"])).accepted.isEmpty)
+    #expect(try scan(SamplePlugin.note(lines: Self.required + ["asks="])).accepted.isEmpty)
+  }
+
   @Test("a note written as a C string, with its zero at the end, is read")
   func terminated() throws {
     let text = SamplePlugin.note(".asciz \\\"format=1\\\\nabi=1\\\\nidentifier=a.b\\\"")

@@ -845,7 +845,11 @@ TASKHOST_EXPORT void taskhost_plugin_serve_main_thread(void);
   TASKHOST_PLUGIN_NOTE_LINES( \
       "identifier=" identifier "\nkind=" kind "\nbudget_ms=" TASKHOST_NOTE_TEXT(budget_ms) "\nversion=" version "\nswift=" swift "\n")
 
-/* The lines as they are: identifier= is required; kind=, budget_ms=, version= and swift= are optional. */
+/*
+ * The lines as they are: identifier= is required; kind=, budget_ms=, version= and swift= are optional. So are up to 16 lines
+ * asks=, each with what the plugin needs, as the operator would write it: "asks=network = [443]\n". They are shown to operators
+ * and give nothing.
+ */
 #define TASKHOST_PLUGIN_NOTE_LINES(lines) \
   static const struct taskhost_plugin_note_record { \
     uint32_t owner_bytes, lines_bytes, type; \

@@ -11,7 +11,7 @@ public enum PluginsPage {
 
   private static func rank(_ plugin: PluginStatus) -> Int {
     switch plugin.health {
-    case .quarantined, .refused, .suspended: 0
+    case .quarantined, .refused, .suspended, .unapproved: 0
     case .held: 1
     case .registered: 2
     }
@@ -27,12 +27,12 @@ public enum PluginsPage {
       return ["items": items]
     }
     let permissions = plugin.permissions.isEmpty ? ["the host does not say"] : plugin.permissions
-    let may: View? = plugin.contract == nil ? nil : ["items": permissions]
+    let may: View? = plugin.contract == nil && plugin.approval == nil ? nil : ["items": permissions]
     return [
       "name": identifier?.rawValue ?? plugin.file, "href": identifier.map { PagePath.task($0) },
       "badge": View(badge: plugin.health.rawValue),
-      "isRefused": plugin.health == .refused || plugin.health == .quarantined, "reason": plugin.reasonMessage, "facts": facts(plugin, now),
-      "may": may, "buttons": buttons,
+      "isRefused": [.refused, .quarantined, .unapproved].contains(plugin.health),
+      "reason": plugin.reasonMessage ?? plugin.approval?.problem.text, "facts": facts(plugin, now), "may": may, "buttons": buttons,
     ]
   }
 

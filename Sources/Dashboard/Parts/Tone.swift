@@ -8,7 +8,7 @@ enum Tone: String {
   init(of word: String) {
     switch word {
     case "succeeded", "noop", "registered", "launched", "holds", "ok": self = .good
-    case "failed", "crashed", "expired", "refused", "quarantined", "failing": self = .bad
+    case "failed", "crashed", "expired", "refused", "unapproved", "quarantined", "failing": self = .bad
     case "running": self = .live
     case "retried", "snoozed", "stopped", "stopping", "lost", "blocked", "paused", "suspended", "held", "draining", "does not hold":
       self = .wait

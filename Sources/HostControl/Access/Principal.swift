@@ -9,6 +9,8 @@ enum Principal: Sendable {
   case token(TokenRecord, address: String)
   /// A client over TCP that has shown no token.
   case nobody(address: String)
+  /// The host itself, for a reason.
+  case host(reason: String)
 
   /// The user at the other end of the control socket.
   var peer: Peer? { if case .local(let peer) = self { peer } else { nil } }
@@ -23,6 +25,7 @@ enum Principal: Sendable {
     case .local(nil): "a client of the control socket"
     case .token(let token, _): "token \(token.id)"
     case .nobody(let address): "a client at \(address)"
+    case .host(let reason): reason
     }
   }
 
@@ -35,7 +38,7 @@ enum Principal: Sendable {
   /// Why they may not have a match of the router answered; nil if they may.
   func refusal(of match: RouteTable.Match) -> ControlResponse? {
     switch (self, match) {
-    case (.local, _), (_, .otherMethods): nil
+    case (.local, _), (.host, _), (_, .otherMethods): nil
     case (_, .page): Self.pageRefusal
     case (.nobody, .route(let route, _, _)): route.role == nil ? nil : RemoteDoor.unauthorized
     case (.token(let token, _), .route(let route, _, _)): refusal(of: route, to: token)

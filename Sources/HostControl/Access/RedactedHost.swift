@@ -146,6 +146,11 @@ struct RedactedHost: ControlledHost {
   func status() async -> HostStatus { await host.status() }
   func loadedConfiguration() async -> LoadedConfiguration { await host.loadedConfiguration() }
   func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport { try await host.reload(isDry: isDry, by: who) }
+  func approve(
+    _ identifier: TaskIdentifier, _ fingerprint: String, reloads: Bool, by who: String
+  ) async throws(RequestRefusal) -> ApprovalReport {
+    try await host.approve(identifier, fingerprint, reloads: reloads, by: who)
+  }
   func shutdown() async { await host.shutdown() }
   func health() async -> HostHealth { await host.health() }
   func settle() async { await host.settle() }

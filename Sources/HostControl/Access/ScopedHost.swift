@@ -214,6 +214,9 @@ struct ScopedHost: ControlledHost {
   func status() async -> HostStatus { await host.status() }
   func loadedConfiguration() async -> LoadedConfiguration { LoadedConfiguration(file: nil, values: []) }
   func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport { throw ofHost }
+  func approve(
+    _ identifier: TaskIdentifier, _ fingerprint: String, reloads: Bool, by who: String
+  ) async throws(RequestRefusal) -> ApprovalReport { throw ofHost }
   func shutdown() async {}
   func health() async -> HostHealth { await host.health() }
   func observe(_ observer: HostObserver?) { host.observe(observer) }

@@ -36,11 +36,19 @@ struct AuditEntry: Sendable {
       (operation, argument) = ("dashboard", request.path)
     }
     let parts = [argument, response.change.target].compactMap(\.self)
-    target = parts.isEmpty ? nil : String(decoding: Array(parts.joined(separator: " ").utf8.prefix(Self.targetBytes)), as: UTF8.self)
+    target = parts.isEmpty ? nil : Self.cut(parts.joined(separator: " "))
     (self.time, status, principal) = (time, response.status.code, request.principal)
     ids = Array(response.change.ids.prefix(Self.mostIDs))
     count = response.change.count ?? (response.change.ids.isEmpty ? nil : response.change.ids.count)
   }
+
+  /// A reload that no client has asked for.
+  init(reloaded changes: String, because reason: String, at time: WallTime) {
+    (self.time, operation, target, status) = (time, Route.reloadName, Self.cut(changes), HTTPResponseStatus.ok.code)
+    (principal, ids, count) = (.host(reason: reason), [], nil)
+  }
+
+  private static func cut(_ target: String) -> String { String(decoding: Array(target.utf8.prefix(targetBytes)), as: UTF8.self) }
 
   /// The line of the file. Number and time come first, so that a reader finds its place without reading whole lines.
   ///
@@ -63,6 +71,7 @@ struct AuditEntry: Sendable {
         writer.member("token", token.id)
         writer.member("from", address)
       case .nobody(let address): writer.member("from", address)
+      case .host: writer.member("from", "host")
       }
       if !ids.isEmpty { writer.member("ids", ids) }
       writer.member("count", count)

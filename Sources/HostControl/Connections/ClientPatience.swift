@@ -15,6 +15,8 @@ struct ClientPatience: Sendable {
   var unread = TimeAmount.seconds(30)
   /// How long events are kept after the last reader of the stream has left.
   var eventLinger = Duration.seconds(60)
+  /// How long a server that is asked to end waits for the first request of a connection, if its socket stays and others follow.
+  var lastRequest = TimeAmount.seconds(1)
   /// How long clients may read answers in progress once the server is asked to end.
   var shutdown = Duration.seconds(5)
 }

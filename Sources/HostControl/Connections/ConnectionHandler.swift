@@ -22,6 +22,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private var timer: (due: NIODeadline, task: Scheduled<Void>)?
   private var context: ChannelHandlerContext?
   private var hasBegun = false
+  /// How long a connection that is to end waits for its first request: whoever has connected at the last moment gets an answer.
+  var awaitsFirstRequest: TimeAmount?
+  private var hasRequest = false
+  /// The connection is to end, and waits for its first request.
+  private var isEnding = false
   /// The handler in front of the parser.
   fileprivate weak var arrivals: ArrivalHandler?
 
@@ -69,6 +74,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
       }
     }
     context.fireChannelRead(data)
+    hasRequest = true
+    if isEnding { passEnd(context) }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is ChannelShouldQuiesceEvent, let limit = awaitsFirstRequest, !hasRequest else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    isEnding = true
+    context.eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
+      if let self, let context = self.context { passEnd(context) }
+    }
+  }
+
+  private func passEnd(_ context: ChannelHandlerContext) {
+    guard isEnding else { return }
+    isEnding = false
+    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

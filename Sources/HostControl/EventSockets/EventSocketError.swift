@@ -35,6 +35,8 @@ public struct EventSocketError: Error, Sendable, Hashable, CustomStringConvertib
     case .path(.notASocket): "what is there is not a socket: move it away, or choose another path"
     case .path(.replaced): "something else has taken its place: move it away, and the socket comes back"
     case .path(.noSuchGroup(let name)): "there is no group \"\(name)\": create it, or change events.\(socket.event).group"
+    case .path(.boundElsewhere(let path)): "it is bound to \(path): correct that"
+    case .path(.passed(let doing, let reason)): "cannot \(doing) it: \(reason): correct that"
     case .path(.system(let doing, let reason)): "cannot \(doing) it: \(reason): check the directory's owner and mode"
     case .portInUse: "another process has the port, perhaps another host (ss -ulpn shows it): end that one, or choose another port"
     case .notLocal: "this machine does not have the address: use one that `ip address` shows, 127.0.0.1 or ::1"

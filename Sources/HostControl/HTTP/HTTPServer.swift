@@ -22,6 +22,8 @@ struct HTTPServer: Service {
     /// A Unix socket; one that is there is replaced.
     case unix(String)
     case tcp(host: String, port: Int)
+    /// A Unix socket that listens already, which the service manager keeps: clients connect to it before and after, and are waited for.
+    case passed(descriptor: Int32)
   }
 
   let address: Address
@@ -53,6 +55,7 @@ struct HTTPServer: Service {
       switch address {
       case .unix(let path): try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
       case .tcp(let host, let port): try await bootstrap.bind(host: host, port: port).get()
+      case .passed(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
       }
     // Closing the channel removes the socket, so a server that is asked to end meanwhile still offers it first.
     let progress = Mutex((isOffered: false, isEnding: false))
@@ -90,6 +93,7 @@ struct HTTPServer: Service {
       withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
       withEncoderConfiguration: HTTPResponseEncoder.Configuration(), withDecoderLimitConfiguration: Self.limits)
     let connection = ConnectionHandler(table, patience, isLocal: door == nil)
+    if case .passed = address { connection.awaitsFirstRequest = patience.lastRequest }
     let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
     try pipeline.addHandler(connection, position: .after(parser))
     try pipeline.addHandler(ArrivalHandler(connection), position: .first)

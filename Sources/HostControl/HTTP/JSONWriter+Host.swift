@@ -35,6 +35,7 @@ extension JSONWriter {
     member("digest", plugin.digest)
     if !plugin.sandbox.isEmpty { member("sandbox", plugin.sandbox) }
     if !plugin.permissions.isEmpty { member("permissions", plugin.permissions) }
+    if let pending = plugin.approval { object("approval") { $0.approval(pending) } }
     member("quota", plugin.quota)
     member("rate", plugin.rate)
     if let code = plugin.reasonCode {

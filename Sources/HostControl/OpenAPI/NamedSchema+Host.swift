@@ -62,7 +62,8 @@ extension NamedSchema {
     .may("success", .names(of: SuccessRule.self)), .may("command", .texts), .may("isolation", .names(["thread", "process"])),
     .may("worker", .object(.must("process_id", .count), .may("state", .string))), .must("running", .count), .must("strikes", .count),
     .moment("held_until"), .must("quarantined", .boolean), .may("last_trouble", .string), .may("signature", .string),
-    .may("digest", .string), .may("sandbox", .texts), .may("permissions", .texts), .may("quota", .string), .may("rate", .string),
+    .may("digest", .string), .may("sandbox", .texts), .may("permissions", .texts),
+    .may("approval", .named(.pendingApproval)), .may("quota", .string), .may("rate", .string),
     .may("reason", .object(.must("code", .string), .must("message", .string))))
 
   static let pluginReleaseSchema = JSONSchema.object(

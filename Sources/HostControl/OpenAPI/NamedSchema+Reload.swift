@@ -4,7 +4,23 @@ import RecordJSON
 extension NamedSchema {
   static let reloadReportSchema = JSONSchema.object(
     .must("dry_run", .boolean), .must("keys", .array(reloadedKey)), .must("omitted_keys", .count), .must("plugins", .array(reloadedPlugin)),
-    .must("notes", .texts))
+    .must("held", .array(.named(.pendingApproval))), .must("notes", .texts))
+
+  static let pendingApprovalMembers: [MemberSchema] = {
+    let members: [[MemberSchema]] = [
+      .must("identifier", .identifier), .must("file", .string),
+      .must("gained", .described(.texts, "What it may do and was not approved, a sentence each.")),
+      .must("lost", .described(.texts, "What was approved and is not asked for any more.")),
+      .must("asks", .described(.texts, "What its author says that it needs, as the configuration would have it.")),
+      .must("running", .described(.boolean, "Whether it goes on with what it had; otherwise it is not loaded.")),
+      .must("fingerprint", .described(.string, "Of what would be approved: send it to approve that.")),
+    ]
+    return members.flatMap(\.self)
+  }()
+
+  static let approvalReportSchema = JSONSchema.object(
+    pendingApprovalMembers, .must("in_force", .boolean),
+    .must("problems", .described(.texts, "Why it is not in force, although that was asked for.")))
 
   private static let reloadedKey = JSONSchema.object(
     .must("key", .string), .may("before", .described(.string, "As JSON; absent if it was not set, or is a secret.")),

@@ -37,6 +37,8 @@ enum NamedSchema: String, CaseIterable, Sendable {
   case auditEntry = "AuditEntry"
   case configuration = "Configuration"
   case reloadReport = "ReloadReport"
+  case pendingApproval = "PendingApproval"
+  case approvalReport = "ApprovalReport"
 
   var schema: JSONSchema {
     switch self {
@@ -75,6 +77,8 @@ enum NamedSchema: String, CaseIterable, Sendable {
     case .auditEntry: Self.auditEntrySchema
     case .configuration: Self.configurationSchema
     case .reloadReport: Self.reloadReportSchema
+    case .pendingApproval: .members(Self.pendingApprovalMembers)
+    case .approvalReport: Self.approvalReportSchema
     }
   }
 }

@@ -12,15 +12,14 @@ enum OpenAPIDocument {
 
   /// The document that describes `routes`.
   static func describing(_ routes: [Route]) -> [UInt8] {
-    let described = routes.filter(\.isDescribed)
-    return JSONWriter.object(reservingCapacity: 131_072) { writer in
+    JSONWriter.object(reservingCapacity: 131_072) { writer in
       writer.member("openapi", "3.1.0")
       writer.object("info") {
         $0.member("title", "taskhost")
         $0.member("version", version)
         $0.member("description", "Background tasks, their runs, and the host. Answers may gain members; a name never changes.")
       }
-      writer.object("paths") { paths(of: described, &$0) }
+      writer.object("paths") { paths(of: routes, &$0) }
       writer.object("components") { components(&$0) }
     }
   }

@@ -6,6 +6,9 @@ import TaskModel
 
 /// The host itself.
 extension Route {
+  /// The audit has reloads that no client asks for under the same name.
+  static let reloadName = "reload"
+
   static let host: [Route] = [
     Route(.GET, "/v1/status", "showStatus", "Shows the host, its schedules and its problems", role: .read, answers: .json(.named(.status)))
     {
@@ -26,7 +29,7 @@ extension Route {
       role: .operate, answers: .json(.named(.configuration))
     ) { responder, _ in responder.one(await responder.host.loadedConfiguration()) { $0.configuration($1) } }.ofHost(),
     Route(
-      .POST, "/v1/reload", "reload", "Puts configuration and plugins in force as they are now, or says what would change", role: .operate,
+      .POST, "/v1/reload", reloadName, "Puts configuration and plugins in force as they are now, or says what would change", role: .operate,
       body: RouteBody(ReloadReader.schema, isRequired: false), answers: .json(.named(.reloadReport))
     ) { try await $0.reload($1.request) }.ofHost(),
     Route(

@@ -21,6 +21,10 @@ extension Route {
       return responder.one(process) { $0.member("worker_process_id", Int64($1)) }
     },
     Route(
+      .POST, "/v1/plugins/{identifier}/approve", .identifier, "approvePlugin", "Approves what a plugin waits for, and reloads",
+      role: .operate, body: RouteBody(ApprovalReader.schema), answers: .json(.named(.approvalReport))
+    ) { responder, identifier, call in try await responder.approve(identifier, call.request) }.ofHost(),
+    Route(
       .POST, "/v1/simulate/launch", "simulateLaunch", "Runs an identifier's handler now", role: .operate,
       body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.named(.request), idOf: "/v1/requests/{")
     ) { responder, call in

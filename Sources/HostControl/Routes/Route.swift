@@ -26,8 +26,6 @@ struct Route: Sendable {
   let body: RouteBody?
   /// What it answers if all goes well.
   let answers: [RouteAnswer]
-  /// Whether `/openapi.json` describes it.
-  let isDescribed: Bool
   /// Name and schema of the argument in the path; nil if there is none.
   let argument: (name: String, schema: JSONSchema)?
   /// Reads the argument, decoded; empty if the path has none.
@@ -36,11 +34,10 @@ struct Route: Sendable {
   /// A route without an argument in its path.
   init(
     _ method: HTTPMethod, _ path: String, _ name: String, _ summary: String, role: AccessRole?, query: [QueryParameter] = [],
-    takesIdempotencyKey: Bool = false, body: RouteBody? = nil, answers: RouteAnswer..., isDescribed: Bool = true,
-    _ answer: @escaping Answer
+    takesIdempotencyKey: Bool = false, body: RouteBody? = nil, answers: RouteAnswer..., answer: @escaping Answer
   ) {
     (self.method, self.path, self.name, self.summary, self.role, self.query) = (method, path, name, summary, role, query)
-    (self.takesIdempotencyKey, self.body, self.answers, self.isDescribed) = (takesIdempotencyKey, body, answers, isDescribed)
+    (self.takesIdempotencyKey, self.body, self.answers) = (takesIdempotencyKey, body, answers)
     argument = nil
     bind = { _ in answer }
   }
@@ -48,11 +45,11 @@ struct Route: Sendable {
   /// A route with an argument in its path.
   init<Value: Sendable>(
     _ method: HTTPMethod, _ path: String, _ parameter: PathParameter<Value>, _ name: String, _ summary: String, role: AccessRole?,
-    query: [QueryParameter] = [], body: RouteBody? = nil, answers: RouteAnswer..., isDescribed: Bool = true,
-    _ answer: @escaping @Sendable (_ responder: ControlResponder, _ argument: Value, _ call: RouteCall) async throws -> ControlResponse
+    query: [QueryParameter] = [], body: RouteBody? = nil, answers: RouteAnswer...,
+    answer: @escaping @Sendable (_ responder: ControlResponder, _ argument: Value, _ call: RouteCall) async throws -> ControlResponse
   ) {
     (self.method, self.path, self.name, self.summary, self.role, self.query) = (method, path, name, summary, role, query)
-    (takesIdempotencyKey, self.body, self.answers, self.isDescribed) = (false, body, answers, isDescribed)
+    (takesIdempotencyKey, self.body, self.answers) = (false, body, answers)
     argument = (parameter.name, parameter.schema)
     bind = { text throws(RequestRefusal) in
       let value = try parameter.read(text)

@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// A removed socket file is restored. If its directory is removed, the socket is lost: a new server takes over as soon as the directory
 /// exists again. The old server still answers its clients.
-final class KeptServer: Sendable {
-  /// Makes a server that listens at `path` and then calls `listening`; if that returns false, the server ends.
-  typealias Make = @Sendable (_ path: String, _ listening: @escaping @Sendable () -> Bool) throws -> any Service
+final class KeptServer: Service {
+  /// Makes a server that listens at `address` and then calls `listening`; if that returns false, the server ends.
+  typealias Make = @Sendable (_ address: HTTPServer.Address, _ listening: @escaping @Sendable () -> Bool) throws -> any Service
 
   private let socket: ControlSocket
   private let first: OfferedServer
@@ -63,7 +63,7 @@ final class KeptServer: Sendable {
   private func serve(_ server: OfferedServer) async throws {
     // A replaced server may end.
     defer { if current === server { lost.finish() } }
-    try await server.run(try make(server.bindPath) { self.publish(server) }, logger)
+    try await server.run(try make(.unix(server.bindPath)) { self.publish(server) }, logger)
   }
 
   private func publish(_ server: OfferedServer) -> Bool {

@@ -1,18 +1,19 @@
-import Glibc
-import TaskModel
+package import Glibc
+package import TaskModel
 
 /// Metadata that differs after a file was replaced or changed.
 ///
 /// The time of change (ctime) is the most reliable: every write and every change of mode or owner updates it, and no process can set it.
-struct FileMarks: Sendable, Equatable {
-  let device: UInt64
-  let inode: UInt64
+package struct FileMarks: Sendable, Hashable {
+  package let device: UInt64
+  package let inode: UInt64
   let size: UInt64
   /// Nanoseconds since 1970, like `changed`.
   let modified: Int64
   let changed: Int64
 
-  init(_ info: stat) {
+  /// The marks that a look at a file has shown.
+  package init(_ info: stat) {
     device = UInt64(info.st_dev)
     inode = UInt64(info.st_ino)
     size = UInt64(max(info.st_size, 0))
@@ -20,7 +21,7 @@ struct FileMarks: Sendable, Equatable {
     changed = Self.nanoseconds(info.st_ctim)
   }
 
-  init(_ known: KnownPluginFile) {
+  package init(_ known: KnownPluginFile) {
     device = known.device
     inode = known.inode
     size = known.size

@@ -28,6 +28,11 @@ public struct PluginNote: Sendable, Equatable {
   /// `swift`: the version of the Swift compiler that built it, if given.
   public let swift: String?
 
+  /// `asks`, each: what the author says that the plugin needs, as the configuration would have it: `network = [443]`. For people; it gives nothing.
+  public let asks: [String]
+
+  private static let asking = "asks"
+  private static let mostAsked = 16
   private static let keys: Set<String> = ["format", "abi", "identifier", "kind", "budget_ms", "version", "swift"]
   private static let valueLimit = 128
 
@@ -37,7 +42,7 @@ public struct PluginNote: Sendable, Equatable {
     }
     let end = descriptor.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
     guard let text = String(validating: descriptor[..<end], as: UTF8.self) else { throw .badNote("is not UTF-8") }
-    let values = try Self.values(text)
+    let (values, asks) = try Self.values(text)
     guard values["format"] == "1" else { throw .badNote("has the format \"\(values["format"] ?? "")\", not 1") }
     guard let abi = values["abi"], abi == String(PluginABI.version) else {
       throw .badNote("has the ABI version \"\(values["abi"] ?? "")\", but the plugin has \(PluginABI.version)")
@@ -54,21 +59,28 @@ public struct PluginNote: Sendable, Equatable {
     budgetMilliseconds = budget ?? nil
     version = values["version"]
     swift = values["swift"]
+    self.asks = asks
   }
 
-  private static func values(_ text: String) throws(Rejection) -> [String: String] {
+  private static func values(_ text: String) throws(Rejection) -> (values: [String: String], asks: [String]) {
     var values: [String: String] = [:]
+    var asks: [String] = []
     for line in text.split(separator: "\n") {
       guard let equals = line.firstIndex(of: "=") else { throw .badNote("has a line without \"=\"") }
       let key = String(line[..<equals])
       let value = String(line[line.index(after: equals)...])
-      guard keys.contains(key) else { throw .badNote("has a key that format 1 does not define") }
+      guard keys.contains(key) || key == asking else { throw .badNote("has a key that format 1 does not define") }
       guard !value.isEmpty, value.utf8.count <= valueLimit, !value.hasControlCharacters else {
         throw .badNote("has a value for \(key) that is empty, too long or has control characters")
       }
+      guard key != asking else {
+        guard asks.count < mostAsked else { throw .badNote("has more than \(mostAsked) lines that say what it asks for") }
+        asks.append(value)
+        continue
+      }
       guard values.updateValue(value, forKey: key) == nil else { throw .badNote("has the key \(key) twice") }
     }
-    return values
+    return (values, asks)
   }
 
   private static func isIdentifier(_ text: String) -> Bool {

@@ -34,6 +34,12 @@ extension HostConfiguration {
         about: "How long a due request may wait before it is reported as a problem."),
       TOMLField(
         "require_signatures", \.requireSignatures, .bool, about: "Whether a plugin must be signed with one of the [[trusted_keys]]."),
+      TOMLField(
+        "reload", \.reload, .choice(),
+        about: "When changes of this file, of plugins and of keys count: \"manual\" after taskhost reload, \"auto\" by themselves."),
+      TOMLField(
+        "approve_entitlements", \.approveEntitlements, .bool,
+        about: "Whether a plugin that may do more than was approved waits until it is approved: taskhost plugins approve."),
       TOMLField("require_sandbox", \.requireSandbox, .bool, about: "Whether the launch fails if the kernel lacks a part of the sandbox."),
       TOMLField("metered_interfaces", \.meteredInterfaces, .list(.interface), about: "Network interfaces whose traffic costs money."),
       TOMLField("redact", \.redact, .list(.redaction), about: "The members of payloads that nobody but handlers sees."),

@@ -1,4 +1,5 @@
 import Glibc
+import PluginTrust
 
 extension HostConfiguration {
   /// Reads a configuration.
@@ -29,6 +30,7 @@ extension HostConfiguration {
     var configuration = HostConfiguration(directory: directory)
     configuration.file = path
     configuration.written = WrittenKeys(reader.root)
+    configuration.written.digest = SHA256.digest(of: Array(text.utf8))
     reader.read(reader.root, fields, into: &configuration, at: ConfigurationPath())
     if !reader.has("control", "socket") {
       configuration.control.socket = ConfigurationFile.resolve("control.sock", in: configuration.stateDirectory)

@@ -3,6 +3,14 @@ import StrictText
 public import TaskModel
 
 extension HostConfiguration {
+  /// When changed files are put in force.
+  public enum ReloadMode: String, Sendable, CaseIterable {
+    /// When somebody reloads the host. Until then the status says that they have changed.
+    case manual
+    /// When they have come to rest.
+    case auto
+  }
+
   /// `[log]`: what is logged and how.
   public struct Log: Sendable, Equatable {
     /// How a message is written.

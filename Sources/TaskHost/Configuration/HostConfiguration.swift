@@ -47,6 +47,12 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `require_signatures`: whether a plugin must be signed by one of ``trustedKeys``.
   public var requireSignatures = false
 
+  /// `reload`: what happens when files that a reload would read have changed.
+  public var reload = ReloadMode.manual
+
+  /// `approve_entitlements`: whether a plugin that may do more than was approved waits until it is approved.
+  public var approveEntitlements = false
+
   /// `require_sandbox`: whether a plugin that cannot be sandboxed is refused.
   public var requireSandbox = false
 

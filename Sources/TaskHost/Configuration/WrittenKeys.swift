@@ -3,6 +3,8 @@ import StrictText
 /// The keys that the file of a configuration sets, each with its value as text, to tell what another version of the file changes.
 struct WrittenKeys: Sendable, Equatable {
   private var values: [ConfigurationPath: String] = [:]
+  /// SHA-256 of the file's text; empty without a file.
+  var digest: [UInt8] = []
 
   /// Tables whose members are a plugin's own, or a value as a whole.
   private static let whole: Set<String> = ["settings", "payload"]
@@ -49,6 +51,15 @@ struct WrittenKeys: Sendable, Equatable {
     Set(values.keys).union(other.values.keys).map { Change(path: $0, before: values[$0], after: other.values[$0]) }
       .filter { $0.before != $0.after }
       .map { ($0.path.description, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  /// The same, with all that is at or below some names as another version has it.
+  func keeping(_ names: [String], of other: WrittenKeys) -> WrittenKeys {
+    func isThere(_ path: ConfigurationPath) -> Bool { Change(path: path, before: nil, after: nil).isAt(names) }
+    var kept = self
+    kept.values = values.filter { !isThere($0.key) }
+    kept.values.merge(other.values.filter { isThere($0.key) }) { _, other in other }
+    return kept
   }
 
   private static func cut(_ text: String) -> String { text.count <= shown ? text : text.prefix(shown) + "…" }

@@ -1,3 +1,4 @@
+import Glibc
 import PluginTrust
 import TaskModel
 
@@ -26,13 +27,30 @@ extension PluginLaunching {
     HandlerRegistration(identifier: identifier, kind: .processing, maxConcurrentRuns: 1024)
   }
 
+  /// What is known of the library, if its file has not changed since: it is then neither read nor copied again.
+  private func unchangedLibrary(_ path: String) -> KnownPluginFile? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    var info = stat()
+    guard let known = cache.files[String(cString: resolved)], lstat(resolved, &info) == 0, FileMarks(info) == FileMarks(known) else {
+      return nil
+    }
+    return known
+  }
+
   private func execLibrary() throws(PluginRefusal) -> PluginCandidate {
     let path: String
     do throws(HostFailure) { path = try specs.execLibrary() } catch {
       throw PluginRefusal(
         code: .launchFailed, file: "libExec.so", observed: error.message, remedy: "Install taskhost again, with all its files.")
     }
+    if let known = unchangedLibrary(path), let copy = copies.copy(of: known) {
+      cache.note(known)
+      return PluginCandidate(
+        path: known.path, digest: known.digest, copy: copy, elf: nil, signature: .unsigned(note: nil), remembered: known)
+    }
     let verified = try copies.take(path, policy: trust)
+    if let known = verified.remembered { cache.note(known) }
     return PluginCandidate(
       path: verified.file.path, digest: verified.digest, copy: verified.copy, elf: verified.file.elf, signature: .unsigned(note: nil),
       remembered: verified.remembered)

@@ -24,6 +24,8 @@ struct PluginLaunching {
   let running: RunningPlugins?
   /// Whether nothing of it is to stay: no code is loaded into the host.
   let isDry: Bool
+  /// Which plugins wait for approval; nil if none needs any.
+  let approvals: ApprovalRule?
 
   var configuration: HostConfiguration { registry.configuration }
   var trust: PluginTrustPolicy { SwiftRuntime.trustPolicy }
@@ -32,19 +34,31 @@ struct PluginLaunching {
   struct Result: Sendable {
     var registered: [RegisteredPlugin] = []
     var refused: [RefusedPlugin] = []
+    /// The plugins that wait for approval. Of one that goes on as it was, the former is among the registered.
+    var held: [HeldPlugin] = []
+    /// The identifiers of plugins that go on as they were.
+    var retained: [TaskIdentifier] = []
+  }
+
+  enum Settled {
+    case registered(RegisteredPlugin)
+    case held(HeldPlugin)
   }
 
   enum Prospect: Sendable {
     /// Its registrations, seen in a worker now or in an earlier launch; the worker, if there is one now.
     case registers([HandlerRegistration], PluginWorker.Launch?, PluginWorker?)
     case refused(RefusedPlugin)
+    /// It waits for approval, and none of its code has run with what it asks for.
+    case held(HeldPlugin)
   }
 
   init(
-    _ parts: HostParts, _ rules: HostRules, beside running: RunningPlugins? = nil, isDry: Bool = false, _ log: Logger
+    _ parts: HostParts, _ rules: HostRules, approvals: ApprovalRule?, beside running: RunningPlugins? = nil, isDry: Bool = false,
+    _ log: Logger
   ) throws(HostFailure) {
     let configuration = rules.configuration
-    (self.running, self.isDry) = (running, isDry)
+    (self.approvals, self.running, self.isDry) = (approvals, running, isDry)
     registry = LaunchRegistry(
       configuration: configuration, stateDirectory: parts.directory.path, submissionRules: rules.submissions, store: parts.store,
       log: log)
@@ -92,23 +106,29 @@ struct PluginLaunching {
     var loaded = loadAhead(prospects)
     for (index, (candidate, prospect)) in prospects.enumerated() {
       do throws(PluginRefusal) {
-        guard let candidate, case .registers(let registrations, let launch, let worker) = prospect else {
-          if case .refused(let refused) = prospect { result.refused.append(refused) }
-          continue
+        switch (candidate, prospect) {
+        case (let candidate?, .registers(let registrations, let launch, let worker)):
+          switch try settle(candidate, registrations, launch, worker, loaded: loaded.removeValue(forKey: index)) {
+          case .registered(let plugin): result.registered.append(plugin)
+          case .held(let held): result.held.append(held)
+          }
+        case (_, .held(let held)): result.held.append(held)
+        case (_, .refused(let refused)): result.refused.append(refused)
+        case (nil, .registers): break
         }
-        let plugin = try settle(candidate, registrations, launch, worker, loaded: loaded.removeValue(forKey: index))
-        result.registered.append(plugin)
       } catch {
         let identifier = candidate.flatMap { self.identifier(of: $0) }
         result.refused.append(RefusedPlugin(refusal: error, identifier: identifier, isTemporary: error.code == .launchTimeout))
       }
     }
+    retainFormer(in: &result)
     return result
   }
 
   // MARK: In parallel for all files
 
   private func prospect(_ entry: PluginDirectoryScan.Entry) -> (PluginCandidate?, Prospect) {
+    if let held = heldAsItIs(entry.path) { return (nil, .held(held)) }
     do throws(PluginRefusal) {
       var candidate = try verify(entry)
       if let file = candidate.remembered { cache.note(file) }
@@ -152,6 +172,7 @@ struct PluginLaunching {
   private func probe(
     _ candidate: PluginCandidate, _ identifier: TaskIdentifier?, isProvisional: Bool, isOwner: Bool = false
   ) -> Prospect {
+    if let identifier, let held = held(candidate, [identifier]) { return .held(held) }
     do {
       let worker = try worker(
         for: candidate, identifier, handlerLimit: handlerLimit(of: candidate), isProvisional: isProvisional, isOwner: isOwner)
@@ -198,11 +219,11 @@ struct PluginLaunching {
 
   // MARK: File by file
 
-  /// Assigns a candidate its identifiers and its placement, or refuses it.
+  /// Assigns a candidate its identifiers and its placement, or refuses it, or finds that it waits for approval.
   private func settle(
     _ candidate: PluginCandidate, _ registrations: [HandlerRegistration], _ launch: PluginWorker.Launch?, _ worker: PluginWorker?,
     loaded: Swift.Result<LaunchedPlugin, LaunchFailure>?
-  ) throws(PluginRefusal) -> RegisteredPlugin {
+  ) throws(PluginRefusal) -> Settled {
     var registrations = registrations
     var launch = launch
     var worker = worker
@@ -213,6 +234,7 @@ struct PluginLaunching {
       worker?.close()
       switch probe(try withSummary(candidate), registrations.first?.identifier, isProvisional: false) {
       case .refused(let refused): throw refused.refusal
+      case .held(let held): return .held(held)
       case .registers(let others, let second, let another): (registrations, launch, worker) = (others, second, another)
       }
     }
@@ -225,14 +247,21 @@ struct PluginLaunching {
     guard let identifier = registrations.first?.identifier else {
       throw LaunchFailure(step: .registration, observed: "it registered no handler").refusal(of: candidate.place)
     }
+    if let held = held(candidate, registrations.map(\.identifier)) {
+      worker?.close()
+      // So that the next launch knows what it registers, without running it.
+      if launch == nil { cache.note(candidate, registrations, as: identifier) }
+      return .held(held)
+    }
     let contracts = registrations.map { contract(for: $0) }
     if let present = running?.plugin(of: candidate, in: specs), present.registrations == registrations {
       worker?.close()
       registry.take(registrations.map(\.identifier), for: candidate.name)
       if present.isRepeatable { cache.note(candidate, registrations, as: identifier) }
-      return RegisteredPlugin(
-        candidate: candidate, registrations: registrations, contracts: contracts, changes: [], placement: present.placement,
-        isRepeatable: present.isRepeatable, isKept: true)
+      return .registered(
+        RegisteredPlugin(
+          candidate: candidate, registrations: registrations, contracts: contracts, changes: [], placement: present.placement,
+          isRepeatable: present.isRepeatable, isKept: true))
     }
     if let bound = running?.bound(to: candidate, contracts.map(\.identifier)) {
       worker?.close()
@@ -271,9 +300,10 @@ struct PluginLaunching {
     // Submissions and cancellations may depend on the time or on pending requests, so such a launch is repeated each time.
     let hasVerdict = changes.isEmpty && isRepeatable
     if hasVerdict { cache.note(candidate, registrations, as: identifier) }
-    return RegisteredPlugin(
-      candidate: candidate, registrations: registrations, contracts: contracts, changes: changes, placement: placement,
-      isRepeatable: hasVerdict)
+    return .registered(
+      RegisteredPlugin(
+        candidate: candidate, registrations: registrations, contracts: contracts, changes: changes, placement: placement,
+        isRepeatable: hasVerdict))
   }
 
   /// Relaunches a plugin that asked for its pending requests: now that it owns its identifiers, it gets them.
@@ -282,6 +312,9 @@ struct PluginLaunching {
   ) throws(PluginRefusal) -> (PluginWorker.Launch?, PluginWorker?) {
     switch probe(try withSummary(candidate), identifier, isProvisional: false, isOwner: true) {
     case .refused(let refused): throw refused.refusal
+    // It was approved with more than this one identifier before it came here.
+    case .held(let held):
+      throw LaunchFailure(step: .notPermitted, observed: held.pending.problem.sentence).refusal(of: candidate.place)
     case .registers(registrations, let launch, let worker): return (launch, worker)
     case .registers(_, _, let worker):
       worker?.close()
@@ -362,7 +395,7 @@ struct PluginLaunching {
     for (place, prospect) in prospects.enumerated() {
       guard case (let candidate?, .registers(let registrations, _, _)) = prospect, let first = registrations.first,
         isForThread(registrations), !isDry, running?.plugin(of: candidate, in: specs) == nil,
-        running?.bound(to: candidate, registrations.map(\.identifier)) == nil
+        held(candidate, registrations.map(\.identifier)) == nil, running?.bound(to: candidate, registrations.map(\.identifier)) == nil
       else { continue }
       let isCertain = registrations.allSatisfy { registration in
         claims[registration.identifier] == 1 && candidate.signature.refusal(of: registration.identifier, file: candidate.place) == nil
@@ -379,7 +412,7 @@ struct PluginLaunching {
   private func handlerLimit(of candidate: PluginCandidate) -> Int { Int(min(candidate.elf?.handlerLimit ?? 1, 64)) }
 
   /// Reads the file's own declarations if that was skipped because the file is known.
-  private func withSummary(_ candidate: PluginCandidate) throws(PluginRefusal) -> PluginCandidate {
+  func withSummary(_ candidate: PluginCandidate) throws(PluginRefusal) -> PluginCandidate {
     guard candidate.elf == nil, let known = candidate.remembered else { return candidate }
     var candidate = candidate
     candidate.elf = try copies.reopen(known, policy: trust).file.elf

@@ -13,6 +13,12 @@ struct RunningPlugins: Sendable {
     self.specs = specs
   }
 
+  /// The running plugin of a file, or else one that serves one of the identifiers; nil if there is none. Commands are none.
+  func former(of file: String, _ identifiers: [TaskIdentifier]) -> RegisteredPlugin? {
+    if let plugin = plugins[file], plugin.candidate.command == nil { return plugin }
+    return plugins.values.first { plugin in plugin.candidate.command == nil && plugin.identifiers.contains { identifiers.contains($0) } }
+  }
+
   /// The running plugin of the same file with the same content, which `specs` would launch in the same way; nil if there is none.
   func plugin(of candidate: PluginCandidate, in specs: WorkerSpecs) -> RegisteredPlugin? {
     guard let plugin = plugins[candidate.place], plugin.candidate.digest == candidate.digest else { return nil }

@@ -1,5 +1,6 @@
 import Glibc
 import HostThreads
+import HostWatches
 import Logging
 public import RecordJSON
 import Synchronization
@@ -11,6 +12,33 @@ import TypedCalls
 // scheduler. Until that commit, nothing has changed; from then on, everything that begins is new.
 
 extension Host {
+  /// Begins to watch what a reload would read.
+  ///
+  /// - Parameter inForce: What the host was launched with.
+  func watchSources(_ inForce: ReloadSources) {
+    guard reloading != nil else { return }
+    do throws(WatchFailure) {
+      let watch = try ReloadWatch(configuration, inForce, board: board, log: log) { [weak self] in
+        Task { await self?.reload(because: .changes) }
+      }
+      reloadWatch.withLock { $0 = watch }
+    } catch { ReloadWatch.fail(error, board, log) }
+  }
+
+  /// Reloads the host for another reason than that a client asks, after a reload that is under way. The log has the result, the audit too.
+  public func reload(because cause: ReloadCause) async {
+    if cause == .hangup, hangupWaits.exchange(true, ordering: .acquiring) { return }
+    await reloadTurn.wait()
+    if cause == .hangup { hangupWaits.store(false, ordering: .releasing) }
+    do throws(RequestRefusal) {
+      let report = try await reloadInTurn(isDry: false, by: cause.rawValue)
+      await reloading?.recorded(cause, report)
+    } catch {
+      guard cause == .changes, error.code == .conflict else { return }
+      reloadWatch.withLock { $0 }?.failed(error.message.split(separator: "\n").map(String.init))
+    }
+  }
+
   /// Reads the configuration, the plugins and the keys anew, and puts them in force. Live runs end with what they began with.
   ///
   /// - Parameters:
@@ -18,12 +46,15 @@ extension Host {
   ///   - who: Who asks, for the log.
   /// - Throws: `conflict` with all that is wrong, a line each, if it cannot be put in force: nothing has changed then.
   public func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
+    guard reloadTurn.take() else { throw RequestRefusal(.conflict, "another reload is under way: wait for its end") }
+    return try await reloadInTurn(isDry: isDry, by: who)
+  }
+
+  /// The same for a caller that has the turn, which is given to the next at the end.
+  func reloadInTurn(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
+    defer { reloadTurn.leave() }
     guard let reloading else { throw RequestRefusal(.unsupported, "this host does not know where its configuration is") }
     guard phase == .launched, !isAskedToEnd else { throw RequestRefusal(.unavailable, "the host is draining: the next one reads it all") }
-    guard !isReloading.exchange(true, ordering: .acquiring) else {
-      throw RequestRefusal(.conflict, "another reload is under way: wait for its end")
-    }
-    defer { isReloading.store(false, ordering: .releasing) }
     if !isDry { reloading.begun() }
     defer { if !isDry, !isAskedToEnd { reloading.ended() } }
     do throws(RequestRefusal) { return try await reload(reloading, isDry: isDry, by: who) } catch {
@@ -68,7 +99,8 @@ extension Host {
     do throws(ConfigurationError) { configuration = try reloading.load() } catch {
       throw ReloadFailure("\(error)".split(separator: "\n").map(String.init))
     }
-    return try PreparedReload(self, configuration, isDry: isDry)
+    // Before the plugins are looked at: what changes from then on is noticed.
+    return try PreparedReload(self, configuration, ReloadSources(of: configuration), isDry: isDry)
   }
 
   /// Puts everything in force that the scheduler does not have. Called on its thread, once its part is durable.
@@ -79,7 +111,7 @@ extension Host {
     events.notices.set(prepared.rules.configuration.noticeRules)
     return launched.withLock { launched in
       let launcher = launched.launcher.serving(prepared.plugins.registered, payloads: payloads)
-      launched = Launched(registry: prepared.plugins, specs: prepared.launching.specs, launcher: launcher)
+      launched = Launched(registry: prepared.plugins, specs: prepared.specs, launcher: launcher)
       return launcher
     }
   }
@@ -95,8 +127,9 @@ extension Host {
     for plugin in prepared.plugins.registered where !plugin.isKept { plugin.logRegistration(to: log) }
     prepared.launching.conclude(prepared.plugins, leaving: prepared.before.launched.registry.registered, log)
     launchedFiles.replace(with: prepared.plugins.files)
-    let identifiers = Set(prepared.plugins.registered.flatMap(\.contracts).map(\.identifier.rawValue))
-    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(withHandlersFor: identifiers)) {
+    reloadWatch.withLock { $0 }?.reloaded(prepared.rules.configuration, prepared.sources)
+    for problem in board.replace(.approvalNeeded, with: prepared.plugins.held.map(\.pending.problem)) { log.warning("\(problem.text)") }
+    for problem in board.replace(.configuration, with: prepared.rules.configuration.problems(withHandlersFor: prepared.plugins.known)) {
       log.warning("\(problem.text)")
     }
   }

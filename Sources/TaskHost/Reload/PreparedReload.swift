@@ -10,8 +10,12 @@ import WorkerProcesses
 /// A configuration that was verified, with plugins that were launched, beside those in force.
 struct PreparedReload: Sendable {
   let rules: HostRules
+  /// What it is made of.
+  let sources: ReloadSources
   let launching: PluginLaunching
   let plugins: PluginLaunching.Result
+  /// What the workers of these plugins are made with.
+  let specs: WorkerSpecs
   /// Who is told from then on; in a dry run, who is told now.
   let tellers: Tellers
   /// What is in force until then.
@@ -23,7 +27,8 @@ struct PreparedReload: Sendable {
   private var contracts: [HandlerContract] { plugins.registered.flatMap(\.contracts) }
 
   /// - Throws: All that is wrong with it.
-  init(_ host: Host, _ configuration: HostConfiguration, isDry: Bool) throws(ReloadFailure) {
+  init(_ host: Host, _ configuration: HostConfiguration, _ sources: ReloadSources, isDry: Bool) throws(ReloadFailure) {
+    self.sources = sources
     before = (host.rules.current, host.launched.withLock { $0 }, host.events.tellers)
     let present = before.rules.configuration
     let changes = present.written.changes(to: configuration.written)
@@ -36,21 +41,37 @@ struct PreparedReload: Sendable {
       problems += ReloadFailure(error).problems
     }
     guard problems.isEmpty else { throw ReloadFailure(problems) }
-    rules = HostRules(configuration, stateDirectory: host.stateDirectory)
+    let running = before.launched.registry.registered
+    let effective: HostConfiguration
     do throws(HostFailure) {
+      let approvals = try host.parts.approvalRule(for: configuration)
+      // A plugin that waits goes on with what it had.
+      let waiting = running.filter { $0.candidate.command == nil && approvals?.held($0) != nil }.flatMap(\.identifiers)
+      let known = configuration.keepingTables(of: waiting, from: present)
       launching = try PluginLaunching(
-        host.parts, rules, beside: RunningPlugins(before.launched.registry.registered, before.launched.specs), isDry: isDry, host.log)
+        host.parts, HostRules(known, stateDirectory: host.stateDirectory), approvals: approvals,
+        beside: RunningPlugins(running, before.launched.specs), isDry: isDry, host.log)
       plugins = try launching.launch()
+      effective = known.keepingTables(of: plugins.retained, from: present)
+      do throws(HostFailure) {
+        specs =
+          plugins.retained.allSatisfy(waiting.contains)
+          ? launching.specs : try WorkerSpecs(effective, stateDirectory: host.stateDirectory)
+      } catch {
+        Self.close(plugins)
+        throw error
+      }
     } catch { throw ReloadFailure(error) }
+    rules = HostRules(effective, stateDirectory: host.stateDirectory)
     do throws(ReloadFailure) {
-      try Self.check(plugins, after: before.launched.registry, configuration, allowsMissing: host.allowsMissing)
+      try Self.check(plugins, after: before.launched.registry, effective, allowsMissing: host.allowsMissing)
       let contracts = plugins.registered.flatMap(\.contracts)
       do throws(HostFailure) {
         tellers =
           try isDry
           ? before.tellers
           : before.tellers.next(
-            configuration, contracts: contracts, after: present, before.launched.registry.registered.flatMap(\.contracts), log: host.log)
+            effective, contracts: contracts, after: present, before.launched.registry.registered.flatMap(\.contracts), log: host.log)
       } catch { throw ReloadFailure(error) }
     } catch {
       Self.close(plugins)
@@ -58,10 +79,11 @@ struct PreparedReload: Sendable {
     }
     report = ReloadReport(
       isDry: isDry,
-      keys: changes.map {
+      keys: present.written.changes(to: effective.written).map {
         ReloadReport.Key($0.path.description, before: $0.shownBefore, after: $0.shownAfter, isSecret: $0.isSecret)
       },
-      plugins: Self.changes(plugins, after: before.launched.registry, present, configuration))
+      plugins: Self.changes(plugins, after: before.launched.registry, present, effective))
+    report.held = plugins.held.map(\.pending)
   }
 
   /// Throws all that the new set must not do.
@@ -79,7 +101,7 @@ struct PreparedReload: Sendable {
           + "\(plugin.candidate.path) back")
     }
     if !allowsMissing {
-      let offered = Set(plugins.registered.flatMap(\.identifiers))
+      let offered = Set(plugins.registered.flatMap(\.identifiers) + plugins.held.flatMap(\.identifiers))
       do throws(HostFailure) { try configuration.checkPermitted(offered: offered, refused: plugins.refused) } catch {
         problems += ReloadFailure(error).problems.filter { problem in !problems.contains { problem.hasSuffix($0) } }
       }
@@ -124,6 +146,7 @@ struct PreparedReload: Sendable {
     var plan = SchedulingPlan(
       policy: configuration.schedulingPolicy(), contracts: contracts, schedules: configuration.scheduledRequests())
     let payloads = TypedPayloads(contracts)
+    plan.policy.awaitingApproval = plugins.awaitingApproval
     plan.changes = plugins.changes
     plan.rejection = payloads.rejecting
     plan.completions = rules.completions(among: plugins.registered.map(\.identifiers))

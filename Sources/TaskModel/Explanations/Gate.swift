@@ -1,6 +1,6 @@
 /// One thing that keeps a request from running now.
 public struct Gate: Sendable, Hashable {
-  /// The kind of gate: `paused`, `standing`, `suspended`, `no_handler`, `predecessor`, `time`, `backoff`, `event`, `conditions`,
+  /// The kind of gate: `paused`, `standing`, `suspended`, `no_handler`, `approval`, `predecessor`, `time`, `backoff`, `event`, `conditions`,
   /// `idle_stage`, `window`, `plugin_busy`, `host_busy`, `key_busy`, `resource`, `rate`, `quota`, `draining` or `store`; `running` or `ended` if the
   /// request is past all gates.
   public var kind: String

@@ -10,6 +10,8 @@ public struct PluginStatus: Sendable, Hashable {
     case held
     /// Registered, but gets no runs until it is released: it crashed or had to be stopped by force too often.
     case quarantined
+    /// Not loaded: it waits for approval.
+    case unapproved
     /// Not loaded, or not registered; `reason` says why.
     case refused
   }
@@ -57,6 +59,8 @@ public struct PluginStatus: Sendable, Hashable {
   public var rate: String?
   /// What the plugin may do, a sentence without a full stop each.
   public var permissions: [String]
+  /// What waits for approval, if anything does.
+  public var approval: PendingApproval?
 
   /// Creates a status. `registered` becomes `held` or `quarantined` if the other arguments say so; `suspended` can only become
   /// `quarantined`.

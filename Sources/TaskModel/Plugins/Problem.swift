@@ -16,6 +16,12 @@ public struct Problem: Sendable, Hashable {
     case held
     /// A plugin gets no runs: a run exceeded its grace, and its thread has not returned.
     case suspended
+    /// A plugin may do more than was approved, and waits for approval.
+    case approvalNeeded = "approval_needed"
+    /// Files that a reload would read have changed since they were read.
+    case reloadPending = "reload_pending"
+    /// Changed files were not put in force, because something is wrong with them.
+    case reloadFailed = "reload_failed"
     /// The file of a registered plugin is gone.
     case pluginGone = "plugin_gone"
     /// The store cannot be written or read.

@@ -16,6 +16,11 @@ public struct EventPattern: Sendable, Hashable, CustomStringConvertible {
   /// Whether the pattern covers an event's name.
   public func matches(_ event: String) -> Bool { text.hasSuffix("*") ? event.hasPrefix(text.dropLast()) : event == text }
 
+  /// Whether the pattern covers every name that `other` covers.
+  public func covers(_ other: EventPattern) -> Bool {
+    text.hasSuffix("*") ? other.text.utf8.starts(with: text.utf8.dropLast()) : text == other.text
+  }
+
   /// The pattern as written.
   public var description: String { text }
 }

@@ -25,7 +25,8 @@ public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
     return other.covers(self) ? self : nil
   }
 
-  private func covers(_ other: IdentifierPattern) -> Bool {
+  /// Whether the pattern covers every identifier that `other` covers.
+  public func covers(_ other: IdentifierPattern) -> Bool {
     text.hasSuffix("*") ? other.text.utf8.starts(with: text.utf8.dropLast()) : text == other.text
   }
 

@@ -50,6 +50,7 @@ extension SchedulerCore {
   private func checkParking(of request: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
     let isParked =
       submitter == .operatorsConfiguration || submitter == .completion || policy.parksUnregistered
+      || policy.awaitingApproval.contains(request.identifier)
       || policy.permitted?.contains { $0.exact == request.identifier } == true
     guard isParked else {
       throw RequestRefusal(
@@ -57,7 +58,10 @@ extension SchedulerCore {
         "no plugin has registered \(request.identifier): see taskhost plugins list, or permit its full name to park requests for it",
         field: .identifier)
     }
-    notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
+    notes.append(
+      policy.awaitingApproval.contains(request.identifier)
+        ? "the plugin of \(request.identifier) waits for approval: the request is parked until then"
+        : "no plugin has registered \(request.identifier): the request is parked until one does")
   }
 
   private func settleKey(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {

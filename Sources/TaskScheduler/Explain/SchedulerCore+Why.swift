@@ -64,6 +64,13 @@ extension SchedulerCore {
     if let gate = timeGate(of: record, lastEnded: lastEnded, now: now) { gates.append(gate) }
     let identifier = record.request.identifier
     guard let handler = handlers[identifier] else {
+      guard !policy.awaitingApproval.contains(identifier) else {
+        return gates + [
+          Gate(
+            kind: "approval", sentence: "its plugin waits for approval of what it may do", since: max(record.submitted, begun),
+            remedy: "taskhost plugins approve \(identifier)")
+        ]
+      }
       return gates + [
         Gate(
           kind: "no_handler", sentence: "no plugin has registered \(identifier)", since: max(record.submitted, begun),

@@ -57,6 +57,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   /// - Parameters:
   ///   - launcher: Runs the handlers.
   ///   - contracts: The registered handlers.
+  ///   - awaitingApproval: The identifiers whose plugins wait for approval.
   ///   - schedules: The requests that the configuration asks for.
   ///   - changes: What plugins asked for while they launched, in order.
   ///   - rejection: Returns why a submission's payload is refused; nil accepts it. Called on the scheduler's thread; must return promptly.
@@ -68,8 +69,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///   - observe: See ``Notice``.
   /// - Returns: The number of other runs lost with the previous host process, and the refused launch submissions.
   public func start(
-    _ launcher: any Launcher, contracts: [HandlerContract], schedules: [ScheduleName: ScheduledRequest],
-    changes: [PluginLaunchChange] = [],
+    _ launcher: any Launcher, contracts: [HandlerContract], awaitingApproval: Set<TaskIdentifier> = [],
+    schedules: [ScheduleName: ScheduledRequest], changes: [PluginLaunchChange] = [],
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, completions: CompletionRule? = nil,
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil,
     observe: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -77,6 +78,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     hasStarted.store(true, ordering: .releasing)
     engine.core.rejection = rejection
     engine.core.completions = completions
+    engine.core.policy.awaitingApproval = awaitingApproval
     let opening = try engine.open(
       contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, clocks: clocks, now: clock.wallTime,
       at: clock.monotonicTime)

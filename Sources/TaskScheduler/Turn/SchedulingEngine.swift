@@ -35,7 +35,7 @@ final class SchedulingEngine {
   }
 
   /// Seals the registry and settles what the previous host process left behind; see
-  /// ``Scheduler/start(_:contracts:schedules:changes:rejection:completions:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, discard the engine.
+  /// ``Scheduler/start(_:contracts:awaitingApproval:schedules:changes:rejection:completions:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, discard the engine.
   func open(
     _ contracts: [HandlerContract], schedules: [ScheduleName: ScheduledRequest], changes: [PluginLaunchChange] = [],
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime

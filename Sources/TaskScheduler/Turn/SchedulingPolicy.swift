@@ -22,6 +22,8 @@ public struct SchedulingPolicy: Sendable {
   public var permitted: [IdentifierPattern]?
   /// Whether every request for an unregistered identifier is parked; otherwise only one whose identifier ``permitted`` names in full.
   public var parksUnregistered = false
+  /// The identifiers whose plugins are not loaded before somebody approves what they may do. Their requests are parked.
+  public var awaitingApproval: Set<TaskIdentifier> = []
   /// How long ended runs are kept.
   public var historyAge: Duration
   /// How many ended runs are kept.

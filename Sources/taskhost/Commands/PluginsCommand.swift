@@ -15,7 +15,8 @@ struct PluginsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       PluginsListCommand.self, PluginsInspectCommand.self, PluginsNewCommand.self, PluginsCheckCommand.self, PluginsReleaseCommand.self,
-      PluginsDebugCommand.self, PluginsInstallCommand.self, PluginsRemoveCommand.self, PluginsRollbackCommand.self,
+      PluginsDebugCommand.self, PluginsApproveCommand.self, PluginsInstallCommand.self, PluginsRemoveCommand.self,
+      PluginsRollbackCommand.self,
       PluginsKeygenCommand.self, PluginsSignCommand.self, PluginsVerifyCommand.self,
     ],
     defaultSubcommand: PluginsListCommand.self)
@@ -43,7 +44,7 @@ struct PluginsListCommand: AsyncParsableCommand {
       columns: [.name("FILE"), .name("IDENTIFIER"), "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
     for plugin in plugins {
       var row = [
-        fileName(of: plugin), plugin.identifier ?? "-", plugin.kind ?? "-",
+        fileName(of: plugin), plugin.identifier ?? plugin.approval?.identifier ?? "-", plugin.kind ?? "-",
         plugin.standing, plugin.isolation ?? "-", plugin.maxConcurrentRuns.map { "\(plugin.running) of \($0)" } ?? "-",
         reason(of: plugin, now: now),
       ]
@@ -68,6 +69,9 @@ struct PluginsListCommand: AsyncParsableCommand {
   /// Why a plugin takes no runs, or its last failure.
   static func reason(of plugin: PluginAnswer, now: Int64) -> String {
     if let reason = plugin.reason { return reason.message }
+    if let pending = plugin.approval {
+      return "\(pending.gained.joined(separator: "; ")): taskhost plugins approve \(pending.identifier)"
+    }
     let trouble = plugin.lastTrouble
     switch plugin.standing {
     case "quarantined":

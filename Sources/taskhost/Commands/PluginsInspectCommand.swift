@@ -56,6 +56,7 @@ struct PluginsInspectCommand: ParsableCommand {
       }
       if let version = note.version { table.append(("version", version)) }
       if let swift = note.swift { table.append(("swift", swift)) }
+      table += note.asks.map { ("asks for", $0) }
     } else {
       table.append(("note", "none: its identifier is known only after a launch"))
     }
@@ -107,6 +108,7 @@ struct PluginsInspectCommand: ParsableCommand {
           writer.member("budget_ms", note.budgetMilliseconds)
           writer.member("version", note.version)
           writer.member("swift", note.swift)
+          if !note.asks.isEmpty { writer.member("asks", note.asks) }
         }
       }
       writer.member("signature_key", signature(of: plugin.path).key)

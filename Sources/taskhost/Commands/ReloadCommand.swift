@@ -49,6 +49,9 @@ struct ReloadCommand: AsyncParsableCommand {
       lines.append("\(plugin.identifier): \(plugin.change) (\(plugin.file))")
       lines += plugin.gained.map { "  new: \($0)" } + plugin.lost.map { "  no longer: \($0)" }
     }
+    for pending in report.held {
+      lines += PluginsApproveCommand.lines(pending) + ["  to approve: taskhost plugins approve \(pending.identifier)"]
+    }
     lines += report.notes
     let isNothing = report.keys.isEmpty && report.plugins.isEmpty
     let head = isNothing ? "nothing has changed" : report.dryRun ? "would change:" : "in force, changed:"

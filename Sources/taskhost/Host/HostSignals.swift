@@ -85,7 +85,7 @@ final class HostSignals: Sendable {
     guard let host = state.withLock({ $0.host }) else {
       return log.notice("SIGHUP is ignored: the host launches, and reads everything anyway")
     }
-    Task { _ = try? await host.reload(isDry: false, by: "SIGHUP") }
+    Task { await host.reload(because: .hangup) }
   }
 
   /// Ends the process as the signal would without this class, so that a supervisor sees what ended it.

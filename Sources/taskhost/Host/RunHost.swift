@@ -5,6 +5,7 @@ import HostThreads
 import Logging
 import RecordJSON
 import ServiceLifecycle
+import Synchronization
 public import TaskHost
 import TaskModel
 
@@ -54,12 +55,16 @@ private func serve(
     return failed("\(error)", .configuration)
   }
   let manager = ServiceManager(environment: { getenv($0).map { String(cString: $0) } }, log: log)
+  /// Nil before the server exists.
+  let serving = Guarded<ControlServer?>(nil)
   let reloading = Reloading { () throws(ConfigurationError) in
     try HostConfiguration.load(for: options)
   } begun: {
     manager?.reloading()
   } ended: {
     manager?.ready("launched")
+  } recorded: { cause, report in
+    await serving.withLock { $0 }?.recordReload(of: report.count ?? "nothing", because: cause.rawValue)
   }
   let host: Host
   var opened: EventSockets?
@@ -88,12 +93,14 @@ private func serve(
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: host, socket: socket, remote: configuration.remoteAccess(certificate), auditDirectory: configuration.stateDirectory,
+    host: host, socket: socket, passed: Main.passedSocket.withLock { $0 }, remote: configuration.remoteAccess(certificate),
+    auditDirectory: configuration.stateDirectory,
     redaction: host.redaction, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: {
       StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories)
       manager?.launched(host, log)
     })
+  serving.withLock { $0 = server }
   // The server continues until the host has drained, so that clients can watch the drain; then the group ends.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(

@@ -113,7 +113,7 @@ enum Colour: Int {
   init?(of word: String) {
     switch word {
     case "succeeded", "noop", "registered", "nothing to do", "yes": self = .green
-    case "failed", "crashed", "refused", "expired", "quarantined": self = .red
+    case "failed", "crashed", "refused", "unapproved", "expired", "quarantined": self = .red
     case "running", "launched": self = .blue
     case "retried", "snoozed", "stopped", "lost", "suspended", "held", "blocked", "draining", "no": self = .yellow
     case "cancelled", "never ran": self = .grey

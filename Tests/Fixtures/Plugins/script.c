@@ -415,6 +415,14 @@ TASKHOST_EXPORT void taskhost_plugin_shutdown(void) {
 
 TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSION;
 
+/* SECOND: another identifier that it serves. ASKS: what its note says that it needs. */
+#ifdef SECOND
+TASKHOST_EXPORT const uint32_t taskhost_plugin_handler_limit = 2;
+#endif
+#ifdef ASKS
+TASKHOST_PLUGIN_NOTE_LINES("identifier=" IDENTIFIER "\nasks=" ASKS "\n");
+#endif
+
 TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table, taskhost_launch launch) {
   api = table;
   records = api->extension(TASKHOST_EXTENSION_RECORDS);
@@ -435,6 +443,13 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table
                                          .max_concurrent_runs = MAX_RUNS};
   taskhost_status status = api->register_handler(launch, &registration);
   if (status != TASKHOST_OK) return status;
+#ifdef SECOND
+  static taskhost_registration second;
+  second = registration;
+  second.identifier = SECOND;
+  status = api->register_handler(launch, &second);
+  if (status != TASKHOST_OK) return status;
+#endif
 #ifdef SHUTDOWN
   snprintf(shutdown_file, sizeof shutdown_file, "%s/shutdown", api->data_directory(launch));
 #endif

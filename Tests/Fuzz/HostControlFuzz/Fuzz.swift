@@ -19,6 +19,9 @@ import TaskModel
   if let requests = try? SubmissionReader.read(bytes, now: WallTime(unixMilliseconds: 0)).requests {
     precondition(requests.allSatisfy { Limits.priorities.contains($0.priority) && $0.payload.count <= Limits.payloadBytes })
   }
+  if let approved = try? ApprovalReader.read(bytes) {
+    precondition((try? JSONReader.read(bytes))?["fingerprint"]?.string == approved.fingerprint)
+  }
   guard let text = String(validating: bytes, as: UTF8.self) else { return 0 }
   if let decoded = Base64.decode(text) { precondition(Base64.encode(decoded) == text, "base64 is written otherwise") }
   if let time = RFC3339.parse(text), let written = RFC3339.format(time) {

@@ -13,6 +13,9 @@ extension ConfigurationKeyTests {
     "require_signatures": .endToEnd("FaultFileTests", "21: a signature that is missing, wrong, for another file, or by another key"),
     "trusted_keys.file": .endToEnd("FaultFileTests", "21: a signature that is missing, wrong, for another file, or by another key"),
     "trusted_keys.identifiers": .endToEnd("FaultFileTests", "21: a signature that is missing, wrong, for another file, or by another key"),
+    "reload": .endToEnd("FileWatchTests", "auto puts changes in force once they have come to rest, and manual offers them"),
+    "approve_entitlements": .endToEnd(
+      "ApprovalTests", "nothing is loaded before it is approved once; its requests wait and say why; one command approves all"),
     "require_sandbox": .endToEnd("SandboxTests", "require_sandbox fails the launch where the kernel lacks something, and says what"),
     "control.socket": .endToEnd(
       "CommandLineTests", "the socket is found by --socket, TASKHOST_SOCKET, the configuration and state/control.sock"),

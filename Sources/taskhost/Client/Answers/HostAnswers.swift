@@ -165,6 +165,7 @@ struct PluginAnswer: Decodable {
   let quota: String?
   let rate: String?
   let reason: Reason?
+  let approval: PendingApprovalAnswer?
 }
 
 /// The failures of a plugin that its release cleared.

@@ -15,5 +15,6 @@ struct ReloadAnswer: Decodable {
   let keys: [Key]
   let omittedKeys: Int64
   let plugins: [Plugin]
+  let held: [PendingApprovalAnswer]
   let notes: [String]
 }

@@ -1,0 +1,14 @@
+/// What a plugin waits for.
+struct PendingApprovalAnswer: Decodable {
+  let identifier, file: String
+  let gained, lost, asks: [String]
+  let running: Bool
+  let fingerprint: String
+}
+
+/// What was approved, and what became of it.
+struct ApprovalReportAnswer: Decodable {
+  let identifier: String
+  let inForce: Bool
+  let problems: [String]
+}
