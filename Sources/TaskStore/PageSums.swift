@@ -213,6 +213,19 @@ final class PageSums: Sendable {
     return different
   }
 
+  /// The pages that a host has marked as damaged, in ascending order. Changes nothing, and does not read the database.
+  static func knownDamage(of database: String) -> [UInt32] {
+    let file = open(path(of: database), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var (marked, page, known): ([UInt32], UInt32, UInt64) = ([], 1, 0)
+    while page < 1 << 28, pread(file, &known, 8, off_t(headerSize + 8 * (Int(page) - 1))) == 8 {
+      if UInt64(littleEndian: known) == damaged { marked.append(page) }
+      page += 1
+    }
+    return marked
+  }
+
   /// Prepares for a checkpoint that changes only these pages: compares them with their checksums, then marks the checksums as unknown. The
   /// database may be written only after this returns; the marks are then durable.
   func willChange(_ pages: Set<UInt32>) {

@@ -157,6 +157,7 @@ import Testing
       "line 2: retry.backoff must not be \"lineal\"; did you mean \"linear\"?",
       { $0[1] = $0[1].replacing("\"exponential\"", with: "\"lineal\"") }
     ),
+    ("line 2: retry.attempts", { $0[1] = $0[1].replacing(/"attempts":\d+/, with: "\"attempts\":0") }),
     ("line 2: state must not be", { $0[1] = $0[1].replacing("\"pending\"", with: "\"waiting\"") }),
     (
       "line 2: id is an id of another store",
@@ -184,7 +185,7 @@ import Testing
     ),
   ]
 
-  @Test("says which line is wrong and why, and leaves the store as it was", arguments: 0..<20)
+  @Test("says which line is wrong and why, and leaves the store as it was", arguments: 0..<21)
   func wrong(_ index: Int) throws {
     let rich = try rich.get()
     try rich.fill()

@@ -67,9 +67,14 @@ import Testing
       "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, 'due_ms)', 'submitted_ms)') WHERE name = 'requests_pending'",
       .damaged, "requests_pending"
     ),
+    ("DROP TABLE standing", .damaged, "the table standing is missing"),
+    ("DROP INDEX requests_key", .damaged, "the index requests_key is missing"),
+    ("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM requests; END", .damaged, "the trigger t is not of a taskhost"),
+    ("ALTER TABLE clock RENAME offset_ms TO kffset_ms", .damaged, "the table clock is not as a taskhost makes it"),
+    ("DELETE FROM grdb_migrations", .damaged, "its list of migrations"),
   ]
 
-  @Test("shows what is wrong with it, and what to do", arguments: 0..<13)
+  @Test("shows what is wrong with it, and what to do", arguments: 0..<18)
   func findings(_ index: Int) throws {
     let change = Self.changes[index]
     let found = try inspect(try store(changedBy: change.sql).place).findings
@@ -181,6 +186,49 @@ import Testing
     }
     #expect(try bytes(folder.file("letter.txt")) == Data("letter".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 4)
+  }
+
+  @Test("is copied over an earlier copy of itself only: not over another database, another store, or one in use")
+  func strangers() throws {
+    let rich = try store()
+    let folder = try backups()
+    let (other, foreign) = (folder.file("other.sqlite"), folder.file("app.sqlite"))
+    try rich.open("other").close()
+    _ = try StoreBackup.make(of: rich.place("other"), at: other)
+    let queue = try DatabaseQueue(path: foreign)
+    try queue.write { try $0.execute(sql: "CREATE TABLE photos (a)") }
+    try queue.close()
+    let copy = folder.file("copy.sqlite")
+    _ = try StoreBackup.make(of: rich.place, at: copy)
+    for (name, word) in [(other, "it is one of another store"), (foreign, "a database, but not a store of taskhost")] {
+      let before = try bytes(name)
+      let error = #expect(throws: StoreCareError.self) { try StoreBackup.make(of: rich.place, at: name) }
+      #expect(error?.observed.contains(word) == true, "\(error?.description ?? "")")
+      #expect(try bytes(name) == before)
+    }
+    try Data("x".utf8).write(to: URL(filePath: folder.file("store.mark")))
+    let error = #expect(throws: StoreCareError.self) { try StoreBackup.make(of: rich.place, at: copy) }
+    #expect(error?.observed.contains("a store that a host keeps") == true)
+  }
+
+  @Test("that has a page that is not as written is neither copied over a good backup, nor written anew as if it were whole")
+  func launders() throws {
+    let rich = try store()
+    let folder = try backups()
+    let path = folder.file("copy.sqlite")
+    _ = try StoreBackup.make(of: rich.place, at: path)
+    let good = try bytes(path)
+    var data = try bytes(rich.place.database)
+    let place = try #require(data.range(of: Data(#"{"a":[1,2]}"#.utf8))?.lowerBound)
+    data[place] ^= 1
+    try data.write(to: URL(filePath: rich.place.database))
+    for command in [
+      { _ = try StoreBackup.make(of: rich.place, at: path) }, { _ = try StoreVacuum.run(rich.place) },
+    ] {
+      let error = #expect(throws: StoreCareError.self) { try command() }
+      #expect(error?.observed.contains("is not as written") == true, "\(error?.description ?? "")")
+    }
+    #expect(try bytes(path) == good && bytes(rich.place.database) == data)
   }
 
   @Test("replaces what a killed command left, but not another command's file or a stranger's")

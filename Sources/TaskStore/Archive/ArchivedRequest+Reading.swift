@@ -34,17 +34,14 @@ extension ArchivedRequest {
   private func check(_ line: ArchiveObject) throws(ArchiveFlaw) {
     let request = record.request
     do throws(RequestRefusal) {
-      try RequestField.priority.check(request.priority, in: Limits.priorities)
-      if let key = request.uniqueKey { try RequestField.uniqueKey.check(key: key) }
-      if let key = request.idempotencyKey { try RequestField.idempotencyKey.check(key: key) }
-      if let key = request.gates.concurrencyKey { try RequestField.concurrencyKey.check(key: key) }
-      try RequestField.tags.check(elements: request.tags.count)
-      for tag in request.tags { try RequestField.tags.check(key: tag) }
-      try RequestField.resources.check(elements: request.gates.resources.count)
-      try RequestField.after.check(elements: request.after.count)
+      try request.check()
     } catch { throw ArchiveFlaw(line: line.line, sentence: error.message) }
     let state = record.state
     if state == .claimed || state == .running, record.run == nil { throw line.flaw("run", "is missing: the request is \(state.rawValue)") }
+    if state.isFinal, record.ended == nil { throw line.flaw("ended_unix_ms", "is missing: the request is \(state.rawValue)") }
+    if state == .blocked, edges.allSatisfy({ $0.ended != nil }) {
+      throw line.flaw("edges", "has nothing that the blocked request waits for")
+    }
     if state.isFinal, checkpoint != nil { throw line.flaw("checkpoint", "belongs to a live request, and this one is \(state.rawValue)") }
   }
 

@@ -37,6 +37,7 @@ public enum StoreImport {
     from descriptor: Int32, named name: String, into place: StorePlace, _ sealing: StoreSealing? = nil, isTrial: Bool, program: String?,
     _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
+    if place.hasStore { try StoreInspection.checkPages(of: place, "it stays as it is", step) }
     let file = try PendingFile(for: place.database)
     if place.hasStore {
       let reader = try StoreReader(path: place.database)
@@ -104,6 +105,8 @@ struct ArchiveHead {
   let origin: UInt64
   let highest: Int64
   let lastPause: Int64?
+  /// Leaves room for more pauses than operators make.
+  private static let highestPause = Int64(Int32.max)
 
   init(_ text: [UInt8]) throws(ArchiveFlaw) {
     func wrong(_ sentence: String) -> ArchiveFlaw { ArchiveFlaw(line: 1, sentence: sentence) }
@@ -125,7 +128,7 @@ struct ArchiveHead {
     _ = try line.integer("version")
     highest = try line.id("highest", RunID.self)?.sequence ?? 0
     lastPause = try line.integer("last_pause")
-    if let lastPause, lastPause < 0 { throw wrong("last_pause must be 0 or more") }
+    if let lastPause, !(0...Self.highestPause).contains(lastPause) { throw wrong("last_pause must be 0 to \(Self.highestPause)") }
     try line.finish()
   }
 

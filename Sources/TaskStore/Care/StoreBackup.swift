@@ -23,10 +23,12 @@ public enum StoreBackup {
   /// - Parameter path: The path of the copy: a new file, or an earlier copy. Outside of the store's folder.
   public static func make(of place: StorePlace, at path: String, _ step: StoreStep.Observer = { _ in }) throws(StoreCareError) -> Result {
     try check(path, place)
+    let file = try PendingFile(for: path, replacing: kind)
+    try StoreInspection.checkPages(of: place, "\(path) is as it was", step)
     let reader = try StoreReader(path: place.database)
     defer { reader.close() }
     try reader.checkNotNewer()
-    let file = try PendingFile(for: path, replacing: kind)
+    try checkEarlier(path, of: reader)
     try StoreCopy.copy(reader, to: file, step)
     try file.settle()
     step(StoreStep(what: "checking the copy", percent: nil))
@@ -49,6 +51,22 @@ public enum StoreBackup {
     let bytes = StorePlace.size(file.path) ?? 0
     try file.publish(at: path)
     return Result(bytes: bytes, requests: counts.requests, runs: counts.runs)
+  }
+
+  /// Throws if the file is another database than an earlier backup of this store: of another program, of another host, or a store in use.
+  private static func checkEarlier(_ path: String, of reader: StoreReader) throws(StoreCareError) {
+    guard (StorePlace.size(path) ?? 0) > 0 else { return }
+    func refusal(_ why: String) -> StoreCareError {
+      StoreCareError(path, "it exists, and is not a backup of this store: \(why)", remedy: "move it away, or name another file")
+    }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let isInUse = StorePlace.size(path + "-wal") != nil || StorePlace.size(folder + "store.mark") != nil
+    guard !isInUse else { throw refusal("it is a store that a host keeps") }
+    let earlier: StoreReader
+    do throws(StoreCareError) { earlier = try StoreReader(path: path) } catch { throw refusal(error.observed) }
+    defer { earlier.close() }
+    let origin = { (database: Database) in try Int64.fetchOne(database, sql: "SELECT bits FROM origin") }
+    guard try earlier.read(origin) == reader.read(origin) else { throw refusal("it is one of another store") }
   }
 
   /// Throws if the file would be lost together with the store.

@@ -70,10 +70,7 @@ extension StoreInspection {
       let remedy = "stop the host and restore a backup: taskhost store restore FILE"
       throw StoreCareError(place.database, "the store is gone or empty, and its mark records that it had records", remedy: remedy)
     }
-    if let pages = comparePages(of: place, marks, &notes, step), let first = pages.first {
-      let what = pages.count == 1 ? "page \(first) is" : "\(pages.count) pages are"
-      findings.append(Finding(.damaged, "\(what) not as written" + (pages.count == 1 ? "" : ", the first is page \(first)")))
-    }
+    findings += differing(comparePages(of: place, marks, &notes, step)).map { [$0] } ?? []
     let reader: StoreReader
     do throws(StoreCareError) { reader = try StoreReader(path: place.database) } catch {
       guard !findings.isEmpty else { throw error }
@@ -87,6 +84,27 @@ extension StoreInspection {
     if inspection.schema == Schema.current { findings += try lost(reader, marks) }
     inspection.findings = findings + inspection.findings
     return inspection
+  }
+
+  /// The finding about pages that differ from their checksums.
+  private static func differing(_ pages: [UInt32]?) -> Finding? {
+    guard let pages, let first = pages.first else { return nil }
+    let what = pages.count == 1 ? "page \(first) is" : "\(pages.count) pages are"
+    return Finding(.damaged, "\(what) not as written" + (pages.count == 1 ? "" : ", the first is page \(first)"))
+  }
+
+  /// Throws if the store's pages differ from their checksums: a copy of them would look whole. Where a host has the store open, what it has
+  /// found so far counts.
+  ///
+  /// - Parameter consequence: What becomes of the command, such as "the backup is as it was".
+  static func checkPages(of place: StorePlace, _ consequence: String, _ step: StoreStep.Observer) throws(StoreCareError) {
+    var notes: [String] = []
+    let marks = place.marks.compactMap { try? StoreMark.read($0) }
+    let pages = comparePages(of: place, marks, &notes, step) ?? PageSums.knownDamage(of: place.database)
+    guard let damage = differing(pages) else { return }
+    throw StoreCareError(
+      place.database, "it is damaged (\(damage.observed)), so \(consequence)",
+      remedy: "restore a backup: taskhost store restore FILE; to keep what can be read, taskhost store export FILE")
   }
 
   /// Compares the pages with their checksums, if that is possible.
@@ -158,6 +176,7 @@ extension StoreInspection {
   static func damage(_ database: Database) throws -> [Finding] {
     do {
       var found = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }.map { Finding(.damaged, $0) }
+      found += try SchemaComparison.differences(database).map { Finding(.damaged, $0) }
       let strangers = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check")
       if let first = strangers.first {
         let table: String = first["table"] ?? "?"

@@ -22,6 +22,7 @@ public enum StoreVacuum {
     _ place: StorePlace, _ sealing: StoreSealing? = nil, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
     try place.checkExists()
+    try StoreInspection.checkPages(of: place, "it stays as it is", step)
     let reader = try StoreReader(path: place.database)
     let file: PendingFile
     let found: StoreInspection

@@ -16,7 +16,7 @@ extension Host: ControlledHost {}
 /// - Returns: The process's exit code.
 func runHost(_ options: RunCommand) async throws -> Int32 {
   let configuration: HostConfiguration
-  do { configuration = try HostConfiguration.load(for: options) } catch {
+  do { configuration = try HostConfiguration.load(for: options, file: options.config) } catch {
     for line in "\(error)".split(separator: "\n") { Terminal.note("taskhost: \(line)") }
     return HostFailure.ExitCode.configuration.rawValue
   }
@@ -58,7 +58,8 @@ private func serve(
   /// Nil before the server exists.
   let serving = Guarded<ControlServer?>(nil)
   let reloading = Reloading { () throws(ConfigurationError) in
-    try HostConfiguration.load(for: options)
+    // A file that was found at the launch must not be gone: the defaults would cancel every schedule.
+    try HostConfiguration.load(for: options, file: options.config ?? configuration.file)
   } begun: {
     manager?.reloading()
   } ended: {
@@ -151,8 +152,10 @@ extension HostConfiguration {
 
   /// Loads the named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; then applies the command's
   /// options.
-  static func load(for options: RunCommand) throws(ConfigurationError) -> HostConfiguration {
-    var configuration = try ConfigurationChoice.ofHost(options.config).load()
+  ///
+  /// - Parameter file: The named file; nil if none was named.
+  static func load(for options: RunCommand, file: String?) throws(ConfigurationError) -> HostConfiguration {
+    var configuration = try ConfigurationChoice.ofHost(file).load()
     if !options.plugins.isEmpty { configuration.pluginDirectories = options.plugins }
     if let state = options.state {
       let isDefaultSocket = configuration.control.socket == configuration.stateDirectory + "/control.sock"

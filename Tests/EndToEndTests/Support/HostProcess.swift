@@ -88,8 +88,10 @@ final class HostProcess: Sendable {
   // MARK: The process
 
   /// Starts the host and waits until it has launched and answers.
-  func start(_ arguments: [String] = []) async throws {
-    try spawn(arguments)
+  ///
+  /// - Parameter namesFile: Whether the host is told its file, and does not find it in its working directory.
+  func start(_ arguments: [String] = [], namesFile: Bool = true) async throws {
+    try spawn(arguments, namesFile: namesFile)
     try await current.line(with: "control socket open")
     try await current.line(with: "launched:")
   }
@@ -97,10 +99,10 @@ final class HostProcess: Sendable {
   /// Starts the host and does not wait.
   ///
   /// - Parameter wrapper: A command that executes the rest of its arguments, in the same process.
-  func spawn(_ arguments: [String] = [], through wrapper: [String] = []) throws {
+  func spawn(_ arguments: [String] = [], through wrapper: [String] = [], namesFile: Bool = true) throws {
     let log = HostLog()
     self.log.withLock { $0 = log }
-    let command = wrapper + [try BuiltProgram.taskhost, "run", "--config", directory("taskhost.toml")] + arguments
+    let command = wrapper + [try BuiltProgram.taskhost, "run"] + (namesFile ? ["--config", directory("taskhost.toml")] : []) + arguments
     let started = try Program(
       command[0], Array(command.dropFirst()), environment: environment, directory: directory.path, onErrorLine: { log.add($0) })
     program.withLock { $0 = started }
