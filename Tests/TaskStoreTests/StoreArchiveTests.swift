@@ -157,7 +157,7 @@ import Testing
       "line 2: retry.backoff must not be \"lineal\"; did you mean \"linear\"?",
       { $0[1] = $0[1].replacing("\"exponential\"", with: "\"lineal\"") }
     ),
-    ("line 2: retry.attempts", { $0[1] = $0[1].replacing(/"attempts":\d+/, with: "\"attempts\":0") }),
+    ("line 2: retry.attempts", { $0[1] = $0[1].replacing(/"attempts":\d+/, with: "\"attempts\":1001") }),
     ("line 2: state must not be", { $0[1] = $0[1].replacing("\"pending\"", with: "\"waiting\"") }),
     (
       "line 2: id is an id of another store",
