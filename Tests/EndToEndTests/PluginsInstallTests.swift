@@ -118,6 +118,40 @@ struct PluginsInstallTests {
     }
   }
 
+  @Test("a link in the plugin's place is neither kept nor published, and what a stranger could have left is not put back")
+  func links() async throws {
+    try await Self.withPlace { place in
+      let (secret, target) = (place.host.directory("secret"), place.host.directory("shelf/libVendor.so"))
+      try "secret".write(toFile: secret, atomically: true, encoding: .utf8)
+      symlink(secret, target)
+      let linked = try await place.run("install", "one/libVendor.so")
+      #expect(linked.status == 1 && linked.errors.contains("symbolic link"), "\(linked)")
+      #expect(!FileManager.default.fileExists(atPath: place.host.directory("shelf/.previous/libVendor.so")))
+      unlink(target)
+      for folder in ["one", "two"] { #expect(try await place.run("install", folder + "/libVendor.so").status == 0) }
+      chmod(place.host.directory("shelf/.previous/libVendor.so"), 0o666)
+      let stranger = try await place.run("rollback", "libVendor.so")
+      #expect(stranger.status == 1 && stranger.errors.contains("can be written by group or others"), "\(stranger)")
+      #expect(place.content() == place.second)
+    }
+  }
+
+  @Test("a rollback of a removal is undone by the next, and a path elsewhere or a pipe is refused")
+  func undone() async throws {
+    try await Self.withPlace { place in
+      #expect(try await place.run("install", "one/libVendor.so").status == 0)
+      #expect(try await place.run("remove", "two/libVendor.so").errors.contains("is not in"))
+      #expect(try await place.run("remove", "shelf/libVendor.so").status == 0)
+      for names in [["libVendor.so"], [], ["libVendor.so"]] {
+        #expect(try await place.run("rollback", "libVendor.so").status == 0)
+        #expect(place.names.filter { !$0.hasPrefix(".") } == names)
+      }
+      #expect(mkfifo(place.host.directory("pipe.tar"), 0o600) == 0)
+      let pipe = try await place.run("install", "pipe.tar")
+      #expect(pipe.status == 1 && pipe.errors.contains("is not a file"), "\(pipe)")
+    }
+  }
+
   @Test("an archive has one plugin and its signature, in whatever folder; anything else in it is left out or refused")
   func archives() async throws {
     try await Self.withPlace { place in

@@ -35,15 +35,20 @@ public struct PluginInstallation {
     /// Reads a plugin and the signature beside it, wherever they are and whoever owns them.
     ///
     /// - Returns: nil if the plugin's file does not exist.
-    public static func read(_ path: String) throws(Failure) -> Content? {
-      guard let plugin = try bytes(of: path, atMost: Int(PluginTrustPolicy().maximumSize)) else { return nil }
-      return Content(plugin: plugin, signature: try bytes(of: PluginSigning.signatureFile(of: path), atMost: SigningText.limit))
+    public static func read(_ path: String) throws(Failure) -> Content? { try read(path, trust: .anybody) }
+
+    fileprivate static func read(_ path: String, trust: SmallFile.Trust) throws(Failure) -> Content? {
+      guard let plugin = try bytes(of: path, trust, atMost: Int(PluginTrustPolicy().maximumSize)) else { return nil }
+      return Content(plugin: plugin, signature: try bytes(of: PluginSigning.signatureFile(of: path), trust, atMost: SigningText.limit))
     }
 
-    private static func bytes(of path: String, atMost limit: Int) throws(Failure) -> [UInt8]? {
-      do throws(SigningFlaw) { return try SmallFile.read(path, trust: .anybody, atMost: limit) } catch SmallFile.missing {
+    private static func bytes(of path: String, _ trust: SmallFile.Trust, atMost limit: Int) throws(Failure) -> [UInt8]? {
+      do throws(SigningFlaw) { return try SmallFile.read(path, trust: trust, atMost: limit) } catch SmallFile.missing {
         return nil
-      } catch { throw Failure(file: path, observed: error.observed, remedy: "name another file") }
+      } catch {
+        let remedy = if case .anybody = trust { "name another file" } else { "look at it, remove it, and repeat the command" }
+        throw Failure(file: path, observed: error.observed, remedy: remedy)
+      }
     }
   }
 
@@ -54,6 +59,8 @@ public struct PluginInstallation {
   public let directory: String
   /// The name of the plugin's file.
   public let name: String
+  /// The user whose files and root's may be kept, and put back.
+  private let owner: UInt32
   /// Keeps others from changing the directory meanwhile.
   private let lock: Lock
 
@@ -67,8 +74,9 @@ public struct PluginInstallation {
       throw Failure(file: name, observed: "is not the name of a plugin", remedy: "a host finds files whose names end in .so or .task.toml")
     }
     self.name = name
+    owner = user ?? geteuid()
     let trust: DirectoryTrust
-    do throws(PluginDirectoryError) { trust = try DirectoryTrust(of: directory, user: user ?? geteuid()) } catch {
+    do throws(PluginDirectoryError) { trust = try DirectoryTrust(of: directory, user: owner) } catch {
       throw Failure(file: error.directory, observed: error.observed, remedy: error.remedy)
     }
     if let rejection = trust.rejection { throw Failure(file: directory, observed: rejection.observed, remedy: rejection.remedy) }
@@ -85,27 +93,32 @@ public struct PluginInstallation {
   private var keptPath: String { "\(Self.previousFolder(in: directory))/\(name)" }
 
   /// Whether there is an earlier version to go back to.
-  public var hasPrevious: Bool { access(keptPath, F_OK) == 0 }
+  public var hasPrevious: Bool { access(keptPath, F_OK) == 0 || wasPutBack }
+  /// There if the last rollback has put back what was removed: nothing was there before it.
+  private var absenceMark: String { keptPath + ".absent" }
+  private var wasPutBack: Bool { access(absenceMark, F_OK) == 0 }
 
   /// Puts a plugin in its place, and keeps the one that was there.
   ///
   /// - Parameter check: Checks the new plugin by a path at which it is complete, before anything is changed.
   /// - Returns: Whether another version was there.
   public func install(_ content: Content, check: (_ path: String) throws -> Void) throws -> Bool {
-    let current = try Content.read(path)
+    let current = try read(path)
     try put(content, at: path) { staged in
       try check(staged)
       if let current { try keep(current) }
     }
+    try remove(absenceMark)
     return current != nil
   }
 
   /// Takes the plugin away, and keeps it.
   public func remove() throws {
-    guard let current = try Content.read(path) else {
+    guard let current = try read(path) else {
       throw Failure(file: path, observed: "does not exist", remedy: "taskhost plugins list shows what is there")
     }
     try keep(current)
+    try remove(absenceMark)
     try remove(path)
     try remove(PluginSigning.signatureFile(of: path))
     try settle(path)
@@ -115,14 +128,21 @@ public struct PluginInstallation {
   ///
   /// - Parameter check: See ``install(_:check:)``.
   public func rollBack(check: (_ path: String) throws -> Void) throws {
-    guard let previous = try Content.read(keptPath) else {
+    if wasPutBack { return try remove() }
+    guard let previous = hasPrevious ? try read(keptPath) : nil else {
       throw Failure(
         file: path, observed: "has no earlier version", remedy: "one is kept when plugins install or plugins remove replaces a file")
     }
-    _ = try install(previous, check: check)
+    guard try !install(previous, check: check) else { return }
+    do throws(WholeFile.Failure) { try WholeFile.make([], at: absenceMark, mode: 0o644) } catch {
+      throw Self.failure(error.path, error.observed, error.reason)
+    }
   }
 
   // MARK: Files
+
+  /// Reads a plugin of this directory. What is kept is published with the mode of a plugin, so links and files of strangers are refused.
+  private func read(_ path: String) throws(Failure) -> Content? { try Content.read(path, trust: .owned(by: owner)) }
 
   private func keep(_ content: Content) throws {
     let folder = Self.previousFolder(in: directory)

@@ -13,6 +13,10 @@ enum PluginArchive {
   /// Reads the plugin, and its name.
   static func read(_ archive: String) throws -> (name: String, content: PluginInstallation.Content) {
     guard access(archive, R_OK) == 0 else { throw CommandFailure(.failed, archive, "cannot be read: \(ErrorNumber.last)") }
+    var kind = stat()
+    guard stat(archive, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else {
+      throw CommandFailure(.failed, archive, "is not a file", remedy: "name an archive that tar has written")
+    }
     let folder = try temporaryFolder()
     defer { remove(folder) }
     try extract(archive, into: folder)

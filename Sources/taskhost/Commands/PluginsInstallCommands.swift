@@ -38,10 +38,23 @@ struct PluginFolderOptions: ParsableArguments {
     return directory
   }
 
+  /// The path without links; nil if there is no such file.
+  private static func real(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
   /// The plugin that `argument` names: a file's name, or an identifier that a file in the directory names.
   func fileName(_ argument: String, in directory: String) throws(CommandFailure) -> String {
     let name = argument.split(separator: "/").last.map(String.init) ?? argument
-    if PluginDirectoryScan.lists(name) { return name }
+    if PluginDirectoryScan.lists(name) {
+      let place = String(argument.dropLast(name.utf8.count))
+      guard place.isEmpty || Self.real(place).map({ $0 == Self.real(directory) }) ?? false else {
+        throw CommandFailure(.failed, argument, "is not in \(directory)", remedy: "give the name alone, or name its directory with --into")
+      }
+      return name
+    }
     for folder in [directory, PluginInstallation.previousFolder(in: directory)] {
       let names = ((try? DirectoryNames.list(at: folder)) ?? []).filter(PluginDirectoryScan.lists)
       if let name = names.first(where: { Self.identifier(of: "\(folder)/\($0)") == argument }) { return name }
@@ -162,7 +175,8 @@ struct PluginsRollbackCommand: ParsableCommand {
     commandName: "rollback",
     abstract: "Put back the version of a plugin that the last install or remove has replaced. Needs no host.",
     discussion: """
-      The version that is there now is kept: a second rollback undoes the first.
+      The version that is there now is kept: a second rollback undoes the first. After
+      a removal, the first puts the plugin back, and a second removes it again.
 
       EXAMPLES
         taskhost plugins rollback hello-c.so --into plugins
