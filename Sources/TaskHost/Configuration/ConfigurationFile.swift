@@ -7,8 +7,11 @@ enum ConfigurationFile {
   private static let limit = 4 << 20
 
   static func read(_ path: String) throws(TextProblem) -> String {
+    var info = stat()
+    // Whoever opens a FIFO waits for a writer.
+    if stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFIFO { throw TextProblem("is a pipe, not a file") }
     let bytes: [UInt8]
-    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: limit + 1) } catch {
+    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: limit + 1, O_NONBLOCK) } catch {
       throw TextProblem("cannot be read: \(error)")
     }
     guard bytes.count <= limit else { throw TextProblem("is larger than \(limit >> 20) MiB, which no configuration is") }

@@ -25,7 +25,8 @@ enum ConfigurationChoice: Equatable {
     return exists(installed) ? .file(installed) : .defaults
   }
 
-  private static func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
+  /// Whether there is a file of that name, even one that cannot be read, such as a link that leads to itself.
+  private static func exists(_ file: String) -> Bool { access(file, F_OK) == 0 || errno != ENOENT }
 
   func load() throws(ConfigurationError) -> HostConfiguration {
     switch self {
