@@ -1,13 +1,12 @@
 import Glibc
+import HostThreads
 public import TaskStore
 
 /// For commands that look after the store.
 extension StateDirectory {
   /// The place of the store in the configured state directory, neither of which need exist.
   public static func store(of configuration: HostConfiguration) -> StorePlace {
-    let real = realpath(configuration.stateDirectory, nil)
-    defer { free(real) }
-    let path = real.map { String(cString: $0) } ?? configuration.stateDirectory
+    let path = RealPath.of(configuration.stateDirectory) ?? configuration.stateDirectory
     let second = configuration.storeMark.map { [$0] } ?? []
     return StorePlace(database: path + "/taskhost.sqlite", marks: [path + "/store.mark"] + second)
   }

@@ -202,15 +202,9 @@ final class PageSums: Sendable {
     let main = open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard main >= 0, let pageSize = pageSize(in: file) else { return nil }
     defer { close(main) }
-    var different: [UInt32] = []
-    var page: UInt32 = 1
-    var known: UInt64 = 0
-    while page < 1 << 28, pread(file, &known, 8, off_t(headerSize + 8 * (Int(page) - 1))) == 8 {
-      let expected = UInt64(littleEndian: known)
-      if expected != 0, expected == damaged || sum(of: page, in: main, pageSize: pageSize) != expected { different.append(page) }
-      page += 1
+    return pages(in: file) { page, expected in
+      expected != 0 && (expected == damaged || sum(of: page, in: main, pageSize: pageSize) != expected)
     }
-    return different
   }
 
   /// The pages that a host has marked as damaged, in ascending order. Changes nothing, and does not read the database.
@@ -218,12 +212,17 @@ final class PageSums: Sendable {
     let file = open(path(of: database), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return [] }
     defer { close(file) }
-    var (marked, page, known): ([UInt32], UInt32, UInt64) = ([], 1, 0)
-    while page < 1 << 28, pread(file, &known, 8, off_t(headerSize + 8 * (Int(page) - 1))) == 8 {
-      if UInt64(littleEndian: known) == damaged { marked.append(page) }
+    return pages(in: file) { _, known in known == damaged }
+  }
+
+  /// The pages whose checksums in `file` meet a condition, in ascending order.
+  private static func pages(in file: Int32, where isWanted: (_ page: UInt32, _ sum: UInt64) -> Bool) -> [UInt32] {
+    var (found, page, sum): ([UInt32], UInt32, UInt64) = ([], 1, 0)
+    while page < 1 << 28, pread(file, &sum, 8, off_t(headerSize + 8 * (Int(page) - 1))) == 8 {
+      if isWanted(page, UInt64(littleEndian: sum)) { found.append(page) }
       page += 1
     }
-    return marked
+    return found
   }
 
   /// Prepares for a checkpoint that changes only these pages: compares them with their checksums, then marks the checksums as unknown. The

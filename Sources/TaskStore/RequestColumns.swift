@@ -60,10 +60,12 @@ enum RequestColumns {
 
   /// A pause whose words do not open stays one: the lane says so too.
   private static func pause(_ row: borrowing PreparedStatement.Columns, _ id: Int64, _ seals: ValueSeals) throws -> RequestPause? {
-    do {
+    try seals.legible {
       let sealed = try seals.values(row, sealed: 39, SealedPlace(.pauseOfRequest, .integer(id)))
       return try StoredPause.pause(sealed.map { $0[0].string } ?? row.optionalText(36))
-    } catch is DamagedValue where !seals.isStrict { return RequestPause(by: ValueSeals.illegible, since: WallTime(stored: 0)) }
+    } or: {
+      RequestPause(by: ValueSeals.illegible, since: WallTime(stored: 0))
+    }
   }
 }
 

@@ -10,11 +10,7 @@ extension SQLiteRequestStore {
       let select = try PreparedStatement(database, Self.payloadSQL)
       return try PendingPage(of: try waiting(of: numbers, after: request, database)) { id in
         // One that does not open must not hide the others.
-        try seals.legible {
-          try payload(id.sequence, by: select)
-        } or: {
-          []
-        }
+        try legiblePayload(id.sequence, by: select)
       }
     }
   }

@@ -25,11 +25,7 @@ extension SQLiteRequestStore {
         {
           if scan.readsPayload, scan.covers(record) {
             // A payload that does not open matches nothing.
-            record.request.payload = try seals.legible {
-              try self.payload(sequence, by: payload)
-            } or: {
-              []
-            }
+            record.request.payload = try legiblePayload(sequence, by: payload)
             bytes += record.request.payload.count
           }
           if scan.covers(record), accepts(record) {

@@ -354,6 +354,15 @@ public final class SQLiteRequestStore: RequestStore {
     }.first ?? []
   }
 
+  /// The same; empty if it does not open.
+  func legiblePayload(_ request: Int64, by select: PreparedStatement) throws -> [UInt8] {
+    try seals.legible {
+      try payload(request, by: select)
+    } or: {
+      []
+    }
+  }
+
   /// The run of a row that selects ``RunColumns/list``.
   func run(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RunRecord {
     try RunColumns.record(row, origin: origin, seals) { try identifiers.name(of: $0, in: database) }

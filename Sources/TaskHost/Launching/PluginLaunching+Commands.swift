@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import PluginTrust
 import TaskModel
 
@@ -29,10 +30,10 @@ extension PluginLaunching {
 
   /// What is known of the library, if its file has not changed since: it is then neither read nor copied again.
   private func unchangedLibrary(_ path: String) -> KnownPluginFile? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
     var info = stat()
-    guard let known = cache.files[String(cString: resolved)], lstat(resolved, &info) == 0, FileMarks(info) == FileMarks(known) else {
+    guard let resolved = RealPath.of(path), let known = cache.files[resolved], lstat(resolved, &info) == 0,
+      FileMarks(info) == FileMarks(known)
+    else {
       return nil
     }
     return known

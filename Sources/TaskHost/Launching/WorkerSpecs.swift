@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import TaskModel
 import WorkerProcesses
 
@@ -135,12 +136,7 @@ struct WorkerSpecs: Sendable {
     return places.first { access($0, X_OK) == 0 } ?? places[0]
   }
 
-  private static func ownProgram() -> String? {
-    realpath("/proc/self/exe", nil).map { path in
-      defer { free(path) }
-      return String(cString: path)
-    }
-  }
+  private static func ownProgram() -> String? { RealPath.of("/proc/self/exe") }
 
   /// Identifies the build of the worker.
   private static func build(_ executable: String) -> String {

@@ -103,9 +103,8 @@ struct ReloadSources: Sendable, Hashable {
       questions[String(path[..<slash]), default: []].append(question)
     }
     return questions.contains { directory, files in
-      guard let resolved = realpath(directory.isEmpty ? "/" : directory, nil) else { return false }
-      defer { free(resolved) }
-      return (try? OpenFileLook.answer(files, in: String(cString: resolved)))?.contains(.open) ?? false
+      guard let resolved = RealPath.of(directory.isEmpty ? "/" : directory) else { return false }
+      return (try? OpenFileLook.answer(files, in: resolved))?.contains(.open) ?? false
     }
   }
 }

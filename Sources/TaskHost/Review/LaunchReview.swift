@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import PluginTrust
 import TaskModel
 import TaskStore
@@ -17,9 +18,7 @@ public struct LaunchReview: Sendable {
   /// - Parameter configuration: As it was read; the options of `taskhost run` may have changed it.
   public init(_ configuration: HostConfiguration) {
     self.configuration = configuration
-    let resolved = realpath(configuration.stateDirectory, nil)
-    stateDirectory = resolved.map { String(cString: $0) } ?? configuration.stateDirectory
-    free(resolved)
+    stateDirectory = RealPath.of(configuration.stateDirectory) ?? configuration.stateDirectory
   }
 
   /// Everything that is wrong, and nothing that is well.

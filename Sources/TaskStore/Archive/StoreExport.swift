@@ -27,7 +27,7 @@ public enum StoreExport {
     let reader = try StoreReader(path: place.database)
     defer { reader.close() }
     try reader.checkCurrent()
-    try reader.read { try SealingRecord.check(sealing, in: $0) }
+    try reader.checkKeys(sealing)
     return try reader.read { database in
       guard let origin = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") else {
         throw StoreCareError(place.database, "the store has no identity yet", remedy: "start its host once")

@@ -43,7 +43,7 @@ public enum StoreImport {
       let reader = try StoreReader(path: place.database)
       defer { reader.close() }
       try reader.checkNotNewer()
-      try reader.read { try SealingRecord.check(sealing, in: $0) }
+      try reader.checkKeys(sealing)
       try StoreCopy.copy(reader, to: file, step)
     }
     var result = try fill(file, from: descriptor, named: name, store: place.database, sealing, program: program, step)

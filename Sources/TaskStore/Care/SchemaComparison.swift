@@ -7,7 +7,7 @@ enum SchemaComparison {
     let migrator = Schema.migrator
     let applied = try migrator.appliedIdentifiers(database)
     let known = migrator.migrations
-    guard let last = known.last(where: applied.contains), Array(known.prefix { applied.contains($0) }).last == last else {
+    guard let last = known.last(where: applied.contains), known.prefix(while: applied.contains).last == last else {
       return ["its list of migrations is not one that a taskhost writes"]
     }
     let fresh = try DatabaseQueue()

@@ -72,16 +72,10 @@ public enum StoreBackup {
   /// Throws if the file would be lost together with the store.
   private static func check(_ path: String, _ place: StorePlace) throws(StoreCareError) {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    guard let real = resolved(folder) else { throw StoreCareError(folder, "cannot be opened", .last) }
-    let home = resolved(place.database.lastIndex(of: "/").map { String(place.database[..<$0]) } ?? ".")
+    guard let real = RealPath.of(folder) else { throw StoreCareError(folder, "cannot be opened", .last) }
+    let home = RealPath.of(place.database.lastIndex(of: "/").map { String(place.database[..<$0]) } ?? ".")
     if let home, real == home || real.hasPrefix(home + "/") {
       throw StoreCareError(path, "it is in the state directory \(home), and would be lost with it", remedy: "name a file elsewhere")
     }
-  }
-
-  private static func resolved(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
   }
 }

@@ -141,7 +141,7 @@ extension StoreInspection {
 
   /// Examines an open store.
   static func of(_ reader: StoreReader, _ sealing: StoreSealing?, _ step: StoreStep.Observer) throws(StoreCareError) -> StoreInspection {
-    try reader.read { try SealingRecord.check(sealing, in: $0) }
+    try reader.checkKeys(sealing)
     var inspection = StoreInspection(schema: reader.schema, bytes: 0)
     try reader.read { database in
       // The file may not have what is in the log.

@@ -58,14 +58,8 @@ final class StoreReader {
     throw StoreCareError(path, error.observed, remedy: error.remedy)
   }
 
-  /// What opens the store's values.
-  ///
-  /// - Parameter isStrict: Whether words that do not open are an error too, not a placeholder.
-  /// - Throws: If keys are missing.
-  func seals(_ sealing: StoreSealing?, origin: UInt64, isStrict: Bool = false) throws(StoreCareError) -> ValueSeals {
-    try read { try SealingRecord.check(sealing, in: $0) }
-    return ValueSeals(origin: origin, sealing, isStrict: isStrict)
-  }
+  /// Throws if values may need keys that are not there.
+  func checkKeys(_ sealing: StoreSealing?) throws(StoreCareError) { try read { try SealingRecord.check(sealing, in: $0) } }
 
   /// Throws unless the store has exactly the schema of this program.
   func checkCurrent() throws(StoreCareError) {

@@ -1,5 +1,5 @@
-import Glibc
 import GRDB
+import HostThreads
 import TaskModel
 public import ValueSealing
 
@@ -87,14 +87,10 @@ extension SealedContent {
   static func earlierFiles(beside place: StorePlace) -> [Finding] {
     guard let slash = place.database.lastIndex(of: "/") else { return [] }
     let (folder, name) = (String(place.database[..<slash]), String(place.database[place.database.index(after: slash)...]))
-    guard let entries = opendir(folder) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while let entry = readdir(entries) {
-      let found = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if found.hasPrefix(name + ".replaced-") || found.hasPrefix(name) && found.contains(".lost-") { names.append(found) }
+    let names = ((try? DirectoryNames.list(at: folder)) ?? []).filter {
+      $0.hasPrefix(name + ".replaced-") || $0.hasPrefix(name) && $0.contains(".lost-")
     }
-    return names.sorted().map {
+    return names.map {
       Finding(
         kind: .plaintext, observed: "\(folder)/\($0) is a store that was replaced, and may have plaintext",
         remedy: "delete it once you need it no more")

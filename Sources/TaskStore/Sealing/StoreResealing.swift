@@ -28,13 +28,7 @@ final class StoreResealing: Sendable {
   /// Values between two reports.
   private static let reported = 5000
 
-  private final class Progress: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-    let monitor = Monitor()
-    var isOver = false
-    var isServing = false
-  }
-
-  private let progress = Progress()
+  private let state = Guarded((isOver: false, hasEnded: false))
   private let changed: @Sendable (SealingProgress) -> Void
 
   /// Starts the thread.
@@ -42,39 +36,25 @@ final class StoreResealing: Sendable {
   /// - Parameter changed: Called on the thread with each step.
   init(_ store: SQLiteRequestStore, changed: @escaping @Sendable (SealingProgress) -> Void) throws(HostThread.Failure) {
     self.changed = changed
-    progress.monitor.locked { progress.isServing = true }
-    do throws(HostThread.Failure) {
-      try HostThread.start("resealing") { [self, weak store] in
-        // On Linux this applies to the calling thread only.
-        _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
-        run { store }
-        progress.monitor.locked {
-          progress.isServing = false
-          progress.monitor.broadcast()
-        }
-      }
-    } catch {
-      progress.monitor.locked { progress.isServing = false }
-      throw error
+    try HostThread.start("resealing") { [self, weak store] in
+      // On Linux this applies to the calling thread only.
+      _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
+      run { store }
+      state.withLock { $0.hasEnded = true }
+      state.broadcast()
     }
   }
 
   /// Ends the thread and waits for it, at most for one commit.
   func stop() {
-    progress.monitor.locked {
-      progress.isOver = true
-      progress.monitor.broadcast()
-      while progress.isServing { progress.monitor.wait() }
-    }
+    state.withLock { $0.isOver = true }
+    state.broadcast()
+    _ = state.wait { (state) -> Bool? in state.hasEnded ? true : nil }
   }
 
   /// Returns whether to go on.
   private func pause(_ time: Duration) -> Bool {
-    let deadline = SystemClock.now + time
-    return progress.monitor.locked {
-      while !progress.isOver, SystemClock.now < deadline { progress.monitor.wait(until: deadline) }
-      return !progress.isOver
-    }
+    state.wait(until: SystemClock.now + time) { (state) -> Bool? in state.isOver ? true : nil } == nil
   }
 
   private func run(_ store: () -> SQLiteRequestStore?) {
@@ -109,7 +89,7 @@ final class StoreResealing: Sendable {
     tell(.whole(target, isClean: isClean, done: resealing.rewritten))
   }
 
-  private func tell(_ step: SealingProgress) { if !progress.monitor.locked({ progress.isOver }) { changed(step) } }
+  private func tell(_ step: SealingProgress) { if !state.withLock({ $0.isOver }) { changed(step) } }
 }
 
 extension SQLiteRequestStore {

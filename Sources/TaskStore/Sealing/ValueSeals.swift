@@ -56,7 +56,12 @@ final class ValueSeals: Sendable {
   /// The columns of a part as they are written: the plain ones, then the sealed one.
   func written(_ values: [PreparedStatement.Value], as place: @autoclosure () -> SealedPlace) throws -> [PreparedStatement.Value] {
     guard let sealing, sealing.seals else { return values + [.null] }
-    let place = place()
+    return try written(values, as: place(), sealing)
+  }
+
+  private func written(
+    _ values: [PreparedStatement.Value], as place: SealedPlace, _ sealing: StoreSealing
+  ) throws -> [PreparedStatement.Value] {
     let hasContent = zip(values, place.part.columns).contains { value, column in if case .null = value { column.isRequired } else { true } }
     guard hasContent else { return values + [.null] }
     return try place.part.columns.map(\.besideSealed) + [.blob(seal(values, as: place, sealing))]
@@ -66,7 +71,8 @@ final class ValueSeals: Sendable {
   func written(_ value: PreparedStatement.Value, as place: @autoclosure () -> SealedPlace) throws -> (
     plain: PreparedStatement.Value, sealed: PreparedStatement.Value
   ) {
-    let values = try written([value], as: place())
+    guard let sealing, sealing.seals else { return (value, .null) }
+    let values = try written([value], as: place(), sealing)
     return (values[0], values[1])
   }
 

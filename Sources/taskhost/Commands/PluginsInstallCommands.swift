@@ -38,19 +38,12 @@ struct PluginFolderOptions: ParsableArguments {
     return directory
   }
 
-  /// The path without links; nil if there is no such file.
-  private static func real(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
-  }
-
   /// The plugin that `argument` names: a file's name, or an identifier that a file in the directory names.
   func fileName(_ argument: String, in directory: String) throws(CommandFailure) -> String {
     let name = argument.split(separator: "/").last.map(String.init) ?? argument
     if PluginDirectoryScan.lists(name) {
       let place = String(argument.dropLast(name.utf8.count))
-      guard place.isEmpty || Self.real(place).map({ $0 == Self.real(directory) }) ?? false else {
+      guard place.isEmpty || RealPath.of(place).map({ $0 == RealPath.of(directory) }) ?? false else {
         throw CommandFailure(.failed, argument, "is not in \(directory)", remedy: "give the name alone, or name its directory with --into")
       }
       return name

@@ -40,13 +40,13 @@ enum PluginsNewFolder {
   /// The path of the taskhost package: `given`, otherwise the checkout in which this program was built.
   static func sdk(_ given: String?) throws(CommandFailure) -> String {
     if let given {
-      guard let path = resolved(given), isPackage(path) else {
+      guard let path = RealPath.of(given), isPackage(path) else {
         throw CommandFailure(
           .usage, "--sdk \(given)", "is not the taskhost package", remedy: "name the folder with its Package.swift and SDK")
       }
       return path
     }
-    var place = resolved("/proc/self/exe") ?? ""
+    var place = RealPath.of("/proc/self/exe") ?? ""
     while let slash = place.lastIndex(of: "/"), slash > place.startIndex {
       place = String(place[..<slash])
       if isPackage(place) { return place }
@@ -58,11 +58,5 @@ enum PluginsNewFolder {
 
   private static func isPackage(_ path: String) -> Bool {
     access(path + "/Package.swift", R_OK) == 0 && access(path + "/SDK/TaskHostSDK", R_OK) == 0
-  }
-
-  private static func resolved(_ path: String) -> String? {
-    guard let text = realpath(path, nil) else { return nil }
-    defer { free(text) }
-    return String(cString: text)
   }
 }
