@@ -12,7 +12,7 @@ extension SchedulerCore {
     var result = BulkResult()
     for id in ids {
       guard var record = try transaction.request(id) else { continue }
-      if order.filter.scan.readsPayload { record.request.payload = try legible { try transaction.submittedPayload(of: id) } ?? [] }
+      if order.filter.scan.readsPayload { record.request.payload = try legiblePayload(of: id, transaction) ?? [] }
       guard order.isFor(record) else { continue }
       result.matched += 1
       // A refusal comes before any change, or where there is none, so nothing must be undone.

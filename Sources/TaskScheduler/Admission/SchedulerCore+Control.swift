@@ -11,7 +11,7 @@ extension SchedulerCore {
     try requireHere(record)
     if quietly, !record.state.isFinal, record.request.identifier == completions?.identifier {
       record.request.isUntold = true
-      record.request.payload = try legible { try transaction.submittedPayload(of: id) } ?? []
+      record.request.payload = try legiblePayload(of: id, transaction) ?? []
       try transaction.rewrite(record)
     }
     if record.state == .running {
@@ -149,7 +149,7 @@ extension SchedulerCore {
     }
     guard !pauses.isEmpty else { return }
     var record = record
-    if pauses.readsPayload { record.request.payload = try legible { try transaction.submittedPayload(of: record.id) } ?? [] }
+    if pauses.readsPayload { record.request.payload = try legiblePayload(of: record.id, transaction) ?? [] }
     guard let pause = pauses.holding(record, now: now).first else { return }
     throw RequestRefusal(.conflict, "\(pause.order.by) has paused \(pause.subject): \(pause.remedy)")
   }

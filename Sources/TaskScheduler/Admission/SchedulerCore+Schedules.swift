@@ -69,9 +69,7 @@ extension SchedulerCore {
   ) throws {
     let retry = wanted.retry ?? policy.retry(of: wanted.identifier)
     // One that is damaged is written anew.
-    let stored: [UInt8]?
-    do { stored = try transaction.submittedPayload(of: record.id) } catch is RequestRefusal { stored = nil }
-    let hasPayload = stored == wanted.payload
+    let hasPayload = try legiblePayload(of: record.id, transaction) == wanted.payload
     guard
       record.request.repetition != rule || record.request.event != wanted.event || record.request.gates != wanted.gates
         || record.request.retry != retry || record.request.jitter != wanted.jitter || record.request.priority != wanted.priority

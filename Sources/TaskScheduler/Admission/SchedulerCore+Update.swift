@@ -66,7 +66,7 @@ extension SchedulerCore {
     }
     let changed =
       Self.changes(from: old, to: request)
-      + (try legible { try transaction.submittedPayload(of: holder.id) } == request.payload ? [] : ["payload"])
+      + (try legiblePayload(of: holder.id, transaction) == request.payload ? [] : ["payload"])
     notes.append(
       changed.isEmpty
         ? "\(Self.role(of: holder)) already has these fields" : "\(Self.role(of: holder)) takes: \(changed.joined(separator: ", "))")

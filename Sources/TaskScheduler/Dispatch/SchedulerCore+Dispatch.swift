@@ -207,6 +207,11 @@ extension SchedulerCore {
     do { return try read() } catch is RequestRefusal { return nil }
   }
 
+  /// The submitted payload of a request; nil if it is damaged.
+  func legiblePayload(of id: RequestID, _ transaction: any StoreTransaction) throws -> [UInt8]? {
+    try legible { try transaction.submittedPayload(of: id) }
+  }
+
   /// Ends a request that cannot run, since nobody can read what it was submitted with: a dead letter, or for one that repeats, the end of all
   /// its occurrences.
   private func giveUp(_ id: RequestID, because damage: String, _ transaction: any StoreTransaction, now: WallTime) throws {

@@ -11,7 +11,7 @@ extension SchedulerCore {
   func noteAwaitedFile(of record: RequestRecord, output: [UInt8], _ transaction: any StoreTransaction) throws {
     guard let rule = completions, rule.identifier == record.request.identifier else { return }
     guard record.state == .pending, record.lastOutcome == .retried, !output.isEmpty,
-      let payload = try legible({ try transaction.submittedPayload(of: record.id) }), let path = rule.awaitedFile(payload, output)
+      let payload = try legiblePayload(of: record.id, transaction), let path = rule.awaitedFile(payload, output)
     else { return awaitedRetries.remove(record.id) }
     awaitedRetries.add(record.id, path: path)
     turn.changedWatches = true

@@ -138,7 +138,7 @@ extension SchedulerCore {
       return document.bytes(rule: slot.rule, host: policy.notices.host)
     }
     if let open = slot.open, var record = try transaction.request(open), record.isUntouched,
-      let stored = try legible({ try transaction.submittedPayload(of: open) }), let document = NoticeDocument(stored)
+      let stored = try legiblePayload(of: open, transaction), let document = NoticeDocument(stored)
     {
       record.request.payload = payload(document)
       try transaction.rewrite(record)

@@ -96,7 +96,7 @@ extension SchedulerCore {
   func setAside(_ offer: DueRequest, _ handler: HandlerState, _ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
     guard var record = try transaction.request(offer.id) else { return false }
     var shown = record
-    if pauses.readsPayload { shown.request.payload = try legible { try transaction.submittedPayload(of: offer.id) } ?? [] }
+    if pauses.readsPayload { shown.request.payload = try legiblePayload(of: offer.id, transaction) ?? [] }
     guard let pause = pauses.holder(of: shown, now: now) else { return false }
     record.setAside = pause.id
     try transaction.update(record)
