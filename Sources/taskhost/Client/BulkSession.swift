@@ -59,7 +59,7 @@ struct BulkSession {
 
   /// Asks at the terminal. Where nobody can be asked, `--yes` must be given.
   private func ask(_ client: ControlClient) async throws {
-    guard isatty(STDIN_FILENO) == 1, Terminal.errorIsTerminal else {
+    guard Terminal.canAsk else {
       throw ValidationError("--filter changes many requests, and nobody can be asked here: add --yes, or --dry-run to count them.")
     }
     let plan = try await plan(client, prints: false)
@@ -71,8 +71,8 @@ struct BulkSession {
       Terminal.note("note: \(Self.counted(count)) that \(count == 1 ? "matches" : "match") would stay: \(reason)")
     }
     guard plan.changes > 0 else { throw ExitCode(ExitStatus.refused.rawValue) }
-    Terminal.note("\(Self.words(action).question) \(Self.counted(plan.changes)) that match \(filter.escapingControlCharacters)? Write yes:")
-    guard let line = readLine(), ["y", "yes"].contains(line.lowercased()) else {
+    let question = "\(Self.words(action).question) \(Self.counted(plan.changes)) that match \(filter.escapingControlCharacters)?"
+    guard Terminal.agrees("\(question) Write yes:") else {
       Terminal.note("nothing was changed")
       throw ExitCode(ExitStatus.cancelled.rawValue)
     }

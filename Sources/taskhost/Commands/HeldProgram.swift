@@ -2,7 +2,8 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// The command that `taskhost hold` runs, or the debugger of `taskhost plugins debug`: a child in this process's group, which inherits everything as if the shell had started it.
+/// The command that `taskhost hold` runs, or the debugger of `taskhost plugins debug`: a child in this process's group, which inherits
+/// everything as if the shell had started it.
 final class HeldProgram: Sendable {
   /// Why the command could not be started.
   struct Failure: Error {

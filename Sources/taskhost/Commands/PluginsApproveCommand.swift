@@ -83,11 +83,10 @@ struct PluginsApproveCommand: AsyncParsableCommand {
 
   private func ask(_ waiting: [PendingApprovalAnswer]) throws {
     Self.show(waiting) { Terminal.note($0) }
-    guard isatty(STDIN_FILENO) == 1, Terminal.errorIsTerminal else {
+    guard Terminal.canAsk else {
       throw ValidationError("Nobody can be asked here: add --yes to approve this.")
     }
-    Terminal.note("Approve? Write yes:")
-    guard let line = readLine(), ["y", "yes"].contains(line.lowercased()) else {
+    guard Terminal.agrees("Approve? Write yes:") else {
       Terminal.note("nothing was approved")
       throw ExitCode(ExitStatus.cancelled.rawValue)
     }

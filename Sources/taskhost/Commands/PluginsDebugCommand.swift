@@ -36,7 +36,7 @@ struct PluginsDebugCommand: AsyncParsableCommand {
   func run() async throws {
     let client = try host.client()
     var status: Int32 = 0
-    var wantsSuccessor = false
+    var hasSuccessor = false
     repeat {
       let worker = try await worker(client)
       Terminal.note("taskhost: \(debugger) attaches to process \(worker); budgets of \(identifier) are suspended until it ends")
@@ -46,8 +46,8 @@ struct PluginsDebugCommand: AsyncParsableCommand {
         throw CommandFailure(.failed, debugger, error.reason, remedy: remedy)
       }
       status = await program.end(warningAt: .distantFuture) {}.status
-      wantsSuccessor = kill(worker, 0) != 0 && errno == ESRCH && Self.asksForSuccessor()
-    } while wantsSuccessor
+      hasSuccessor = kill(worker, 0) != 0 && errno == ESRCH && Self.wantsSuccessor()
+    } while hasSuccessor
     guard status == 0 else { throw ExitCode(status) }
   }
 
@@ -59,9 +59,7 @@ struct PluginsDebugCommand: AsyncParsableCommand {
     return pid_t(clamping: answer.workerProcessId)
   }
 
-  private static func asksForSuccessor() -> Bool {
-    guard isatty(STDIN_FILENO) == 1, Terminal.errorIsTerminal else { return false }
-    Terminal.note("The worker has ended. Attach to its successor? Write yes:")
-    return ["y", "yes"].contains(readLine()?.lowercased())
+  private static func wantsSuccessor() -> Bool {
+    Terminal.canAsk && Terminal.agrees("The worker has ended. Attach to its successor? Write yes:")
   }
 }

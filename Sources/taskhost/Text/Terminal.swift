@@ -54,6 +54,17 @@ enum Terminal {
     return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
   }
 
+  /// Whether somebody at a terminal can be asked.
+  static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && errorIsTerminal }
+
+  /// Asks a question that ends with "Write yes:", and reads a line.
+  ///
+  /// - Returns: Whether it is `y` or `yes`.
+  static func agrees(_ question: String) -> Bool {
+    note(question)
+    return ["y", "yes"].contains(readLine()?.lowercased())
+  }
+
   /// Redraws the terminal's last line; an empty line removes it. Does nothing if standard error is not a terminal that can.
   static func progress(_ line: String) {
     guard redraws else { return }
