@@ -1,5 +1,6 @@
 import Glibc
 import HostThreads
+import PluginTrust
 import StrictText
 import TaskModel
 
@@ -21,21 +22,10 @@ final class ApprovalBook: Sendable {
 
   /// The approvals by the first identifiers of the plugins; none if there is no file. Blocks briefly.
   func read() throws(ApprovalBookError) -> [TaskIdentifier: Approval] {
-    // Opening a pipe that nobody writes to must not block.
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return [:] }
-      throw error(errno == ELOOP ? "it is a symbolic link" : "\(ErrorNumber.last)")
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw error("\(ErrorNumber.last)") }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw error("it is not a regular file") }
-    guard status.st_uid == geteuid() || status.st_uid == 0 else { throw error("user \(status.st_uid) owns it") }
-    guard status.st_mode & 0o022 == 0 else { throw error("other users may write it") }
     let bytes: [UInt8]
-    do { bytes = try WholeTransfer.read(from: descriptor, atMost: Self.largest + 1) } catch { throw self.error("\(error)") }
-    guard bytes.count <= Self.largest else { throw error("it has more than \(Self.largest) bytes") }
+    do throws(SigningFlaw) {
+      bytes = try SmallFile.read(path, trust: .ownedInTrustedDirectory(by: geteuid()), atMost: Self.largest)
+    } catch SmallFile.missing { return [:] } catch { throw self.error("it \(error.observed)") }
     do throws(ApprovalFlaw) { return try Self.parse(bytes) } catch { throw self.error(error.clause) }
   }
 

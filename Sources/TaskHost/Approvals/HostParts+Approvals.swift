@@ -6,22 +6,23 @@ extension HostParts {
   ///
   /// - Throws: If it cannot be known what was approved.
   func approvalRule(for configuration: HostConfiguration) throws(HostFailure) -> ApprovalRule? {
-    guard configuration.approveEntitlements else { return nil }
-    do throws(ApprovalBookError) { return ApprovalRule(configuration: configuration, approvals: try approvals.read()) } catch {
-      throw HostFailure(.configuration, "\(error)")
-    }
+    do throws(ApprovalBookError) { return try rule(for: configuration) } catch { throw HostFailure(.configuration, "\(error)") }
   }
 
   /// The same for a launch, which goes on without the approvals: every plugin then waits.
   func approvalRule(atLaunchOf configuration: HostConfiguration, _ problems: inout [Problem]) -> ApprovalRule? {
-    guard configuration.approveEntitlements else { return nil }
-    do throws(ApprovalBookError) { return ApprovalRule(configuration: configuration, approvals: try approvals.read()) } catch {
+    do throws(ApprovalBookError) { return try rule(for: configuration) } catch {
       problems.append(
         Problem(
           .approvalNeeded, of: error.path, "no plugin is loaded, because nobody knows what was approved: \(error.path): \(error.observed)",
           remedy: error.remedy, since: clock.wallTime))
       return ApprovalRule(configuration: configuration, approvals: [:])
     }
+  }
+
+  private func rule(for configuration: HostConfiguration) throws(ApprovalBookError) -> ApprovalRule? {
+    guard configuration.approveEntitlements else { return nil }
+    return ApprovalRule(configuration: configuration, approvals: try approvals.read())
   }
 }
 
