@@ -185,10 +185,7 @@ struct RunMachine: Sendable {
     let next: MonotonicTime
     switch phase {
     case .waiting:
-      let budgetEnd = order.contract.budget.map { now + $0 } ?? .distantFuture
-      let stallEnd = stallLimit.map { now + $0 } ?? .distantFuture
-      phase = .live(budgetEnd: budgetEnd, stallEnd: stallEnd)
-      next = min(budgetEnd, stallEnd)
+      next = beginLimits(at: now)
     case .waitingExpired(let expiration):
       phase = .expired(expiration)
       next = expiration.graceEnd
@@ -220,15 +217,22 @@ struct RunMachine: Sendable {
     }
   }
 
+  /// It has its whole budget and stall limit before it.
+  ///
+  /// - Returns: When the first of them is over.
+  private mutating func beginLimits(at now: MonotonicTime) -> MonotonicTime {
+    let budgetEnd = order.contract.budget.map { now + $0 } ?? .distantFuture
+    let stallEnd = stallLimit.map { now + $0 } ?? .distantFuture
+    phase = .live(budgetEnd: budgetEnd, stallEnd: stallEnd)
+    return min(budgetEnd, stallEnd)
+  }
+
   /// Afterwards it has its whole budget or grace before it: nobody measured how long a debugger held it.
   private mutating func suspendBudget(_ isSuspended: Bool, at now: MonotonicTime) -> [Effect] {
     self.isSuspended = isSuspended
     guard !isSuspended else { return [] }
     switch phase {
-    case .live:
-      let ends = [order.contract.budget, stallLimit].map { limit in limit.map { now + $0 } ?? .distantFuture }
-      phase = .live(budgetEnd: ends[0], stallEnd: ends[1])
-      return [.arm(at: min(ends[0], ends[1]))]
+    case .live: return [.arm(at: beginLimits(at: now))]
     case .waitingExpired(let old), .expired(let old):
       let expiration = Expiration(at: old.at, graceEnd: now + order.contract.grace, isTold: old.isTold)
       expired(expiration)

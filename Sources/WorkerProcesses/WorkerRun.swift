@@ -63,18 +63,21 @@ struct WorkerRun {
   /// It counts as running from now.
   mutating func begin(at now: Moment) {
     began = now.time
-    limitsBegin = now.time
     beganAt = now.calendar
-    if let limit = order.contract.kind.stallLimit { stallEnd = now.time + limit }
+    beginLimits(at: now.time)
     arm()
   }
 
   /// Its budget and stall limit begin anew, or its grace if it was asked to stop.
   mutating func beginAnew(at now: MonotonicTime) {
     guard began != nil else { return }
+    beginLimits(at: now)
+    if let stop { force = (now + order.contract.grace + Self.patience, stop) } else { arm() }
+  }
+
+  private mutating func beginLimits(at now: MonotonicTime) {
     limitsBegin = now
     if let limit = order.contract.kind.stallLimit { stallEnd = now + limit }
-    if let stop { force = (now + order.contract.grace + Self.patience, stop) } else { arm() }
   }
 
   /// It was asked to stop: its grace begins now.

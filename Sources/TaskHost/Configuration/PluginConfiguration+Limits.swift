@@ -1,6 +1,11 @@
 public import TaskModel
 public import WorkerProcesses
 
+extension HostConfiguration {
+  /// Whether a plugin has `limits.cpu`.
+  var limitsProcessors: Bool { plugins.values.contains { $0.limits.processor != ProcessorLimit() } }
+}
+
 extension PluginConfiguration {
   /// `[plugin."ID".retry]`: how its requests are retried, with the keys and ranges of the host's `[retry]`. A nil leaves it to that.
   public struct Retry: Sendable, Equatable {

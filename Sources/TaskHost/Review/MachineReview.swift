@@ -41,8 +41,7 @@ public struct MachineReview: Sendable {
 
   /// The running host says itself what its groups cannot limit.
   private func cgroups() -> [Finding] {
-    let limitsProcessors = configuration.plugins.values.contains { $0.limits.processor != ProcessorLimit() }
-    let missing = isRunning ? [] : WorkerCgroups.missing(limitsProcessors: limitsProcessors)
+    let missing = isRunning ? [] : WorkerCgroups.missing(limitsProcessors: configuration.limitsProcessors)
     guard !missing.isEmpty else {
       return isRunning ? [] : [Finding(.cgroups, .ok, "this process's control group is delegated")]
     }
