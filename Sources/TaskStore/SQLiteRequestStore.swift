@@ -142,8 +142,13 @@ public final class SQLiteRequestStore: RequestStore {
   /// mark path that an operator chose, because opening replaces the file.
   public static func foreign(atMark path: String) -> String? { StoreMark.foreign(atMark: path) }
 
+  /// The identity of a store; nil if it has none yet.
+  static func recordedOrigin(_ database: Database) throws -> UInt64? {
+    try Int64.fetchOne(database, sql: "SELECT bits FROM origin").map { UInt64(bitPattern: $0) }
+  }
+
   private static func origin(_ database: Database) throws -> UInt64 {
-    if let bits = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") { return UInt64(bitPattern: bits) }
+    if let origin = try recordedOrigin(database) { return origin }
     let bits = UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF)
     try database.execute(sql: "INSERT INTO origin (bits) VALUES (?)", arguments: [Int64(bitPattern: bits)])
     return bits

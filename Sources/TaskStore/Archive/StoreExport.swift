@@ -29,11 +29,11 @@ public enum StoreExport {
     try reader.checkCurrent()
     try reader.checkKeys(sealing)
     return try reader.read { database in
-      guard let origin = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") else {
+      guard let origin = try SQLiteRequestStore.recordedOrigin(database) else {
         throw StoreCareError(place.database, "the store has no identity yet", remedy: "start its host once")
       }
       return try withoutActuallyEscaping(sink) { sink in
-        let export = ArchiveExport(database, origin: UInt64(bitPattern: origin), sealing, sink)
+        let export = ArchiveExport(database, origin: origin, sealing, sink)
         return try export.run(program: program, step)
       }
     }

@@ -134,7 +134,7 @@ struct ArchiveHead {
 
   /// Gives the archive's identity to a store without records, and checks that of any other.
   func adopt(in database: Database, store: String, program: String?) throws {
-    let own = try Int64.fetchOne(database, sql: "SELECT bits FROM origin").map { UInt64(bitPattern: $0) }
+    let own = try SQLiteRequestStore.recordedOrigin(database)
     if own != origin {
       let isUsed =
         try Bool.fetchOne(

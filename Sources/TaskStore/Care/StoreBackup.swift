@@ -65,8 +65,9 @@ public enum StoreBackup {
     let earlier: StoreReader
     do throws(StoreCareError) { earlier = try StoreReader(path: path) } catch { throw refusal(error.observed) }
     defer { earlier.close() }
-    let origin = { (database: Database) in try Int64.fetchOne(database, sql: "SELECT bits FROM origin") }
-    guard try earlier.read(origin) == reader.read(origin) else { throw refusal("it is one of another store") }
+    guard try earlier.read(SQLiteRequestStore.recordedOrigin) == reader.read(SQLiteRequestStore.recordedOrigin) else {
+      throw refusal("it is one of another store")
+    }
   }
 
   /// Throws if the file would be lost together with the store.

@@ -128,11 +128,11 @@ extension StoreInspection {
 
   private static func lost(_ reader: StoreReader, _ marks: [StoreMark.Content]) throws(StoreCareError) -> [Finding] {
     let (origin, highest) = try reader.read { database in
-      (try Int64.fetchOne(database, sql: "SELECT bits FROM origin"), try SQLiteRequestStore.highestSequence(database))
+      (try SQLiteRequestStore.recordedOrigin(database), try SQLiteRequestStore.highestSequence(database))
     }
     guard let origin else { return [] }
     return marks.filter { $0.sequence > 0 }.prefix(1).compactMap { mark in
-      guard mark.origin == UInt64(bitPattern: origin) else {
+      guard mark.origin == origin else {
         return Finding(.lost, "this is another store than the one that its mark records")
       }
       return highest < mark.sequence ? Finding(.lost, "the newest records that were acknowledged are missing") : nil
@@ -154,11 +154,11 @@ extension StoreInspection {
       }
       inspection.program = try? String.fetchOne(database, sql: "SELECT program FROM origin")
       do {
-        let origin = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") ?? 0
-        let records = RecordInspection(database, origin: UInt64(bitPattern: origin), sealing)
+        let origin = try SQLiteRequestStore.recordedOrigin(database) ?? 0
+        let records = RecordInspection(database, origin: origin, sealing)
         inspection.findings += try records.run(step)
         (inspection.requests, inspection.runs) = (records.requests, records.runs)
-        let (sealed, findings) = try SealedContent.examine(database, origin: UInt64(bitPattern: origin), sealing, step)
+        let (sealed, findings) = try SealedContent.examine(database, origin: origin, sealing, step)
         inspection.sealed = sealed
         inspection.findings += findings
       } catch {

@@ -77,13 +77,13 @@ public enum StoreRestore {
       }
       let (origin, highest) = try reader.read { database in
         (
-          try Int64.fetchOne(database, sql: "SELECT bits FROM origin"),
+          try SQLiteRequestStore.recordedOrigin(database),
           // The next launch of an older store counts from what it finds.
           reader.schema == Schema.current ? try SQLiteRequestStore.highestSequence(database) : 0
         )
       }
       guard let origin else { throw StoreCareError(name, "the store in it has no identity", remedy: "name another backup") }
-      return (inspection, UInt64(bitPattern: origin), highest)
+      return (inspection, origin, highest)
     } catch { throw renamed(error) }
   }
 }

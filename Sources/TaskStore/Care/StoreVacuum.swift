@@ -56,7 +56,7 @@ public enum StoreVacuum {
       try queue.writeWithoutTransaction { database in
         // The file counts only once it is complete, synced and checked.
         try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
-        let origin = UInt64(bitPattern: try Int64.fetchOne(database, sql: "SELECT bits FROM origin") ?? 0)
+        let origin = try SQLiteRequestStore.recordedOrigin(database) ?? 0
         if try SealingRecord.begin(sealing, isNew: false, in: database) {
           let done = try Resealing.all(ValueSeals(origin: origin, sealing), database) {
             step(StoreStep(what: "\(sealing.seals ? "sealing" : "unsealing"): \($0) values", percent: nil))
@@ -96,7 +96,7 @@ public enum StoreVacuum {
   private static func mendLanes(_ database: Database, _ sealing: StoreSealing?) throws {
     let identifiers = IdentifierTable()
     let lanes = LaneTable(identifiers)
-    let origin = UInt64(bitPattern: try Int64.fetchOne(database, sql: "SELECT bits FROM origin") ?? 0)
+    let origin = try SQLiteRequestStore.recordedOrigin(database) ?? 0
     let seals = ValueSeals(origin: origin, sealing)
     var wrong: [(request: Int64, lane: Lane)] = []
     try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE state = 20").visit([]) { row in
