@@ -47,6 +47,23 @@ struct DebuggingTests {
     }
   }
 
+  @Test("a plugin with two identifiers has one debugger, by whichever of them it is asked for")
+  func oneWorker() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("requests.so", "requests")
+      try host.configure("")
+      try await host.start()
+      let (program, pipe) = try debugger(host, "exit 0")
+      async let debugging = host.cli("plugins", "debug", "test.requests.second", "--debugger", program)
+      try await host.current.line(with: "debugs test.requests.first")
+      let other = try await host.cli("plugins", "debug", "test.requests.first", "--debugger", "true")
+      #expect(other.status == 6 && other.errors.contains("debugs test.requests.first already"), "\(other)")
+      try await tell(pipe)
+      #expect(try await debugging.status == 0)
+      try await host.current.line(with: "the debugger of test.requests.first has ended")
+    }
+  }
+
   @Test("the worker is started for a debugger, and what cannot be debugged is refused with the reason")
   func refusals() async throws {
     try await HostProcess.prepare { host in

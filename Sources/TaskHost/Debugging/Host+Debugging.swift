@@ -5,7 +5,7 @@ import Synchronization
 public import TaskModel
 import WorkerProcesses
 
-/// The plugins that a debugger holds.
+/// The plugins that a debugger holds, by their first identifiers.
 final class DebuggedPlugins: Sendable {
   /// The process of each one's debugger.
   private let debuggers = Mutex<[TaskIdentifier: Int32]>([:])
@@ -44,28 +44,30 @@ extension Host {
       )
     }
     let descriptor = try WatchedProcess.open(process)
+    // Budgets are suspended for all identifiers of a worker, so they end together too.
+    let name = plugin.contracts.first?.identifier ?? identifier
     let isNew: Bool
-    switch debugged.begin(identifier, process) {
+    switch debugged.begin(name, process) {
     case .begun: isNew = true
     case .held: isNew = false
     case .anothers(let other):
       Glibc.close(descriptor)
-      throw RequestRefusal(.conflict, "process \(other) debugs \(identifier) already: end it first")
+      throw RequestRefusal(.conflict, "process \(other) debugs \(name) already: end it first")
     }
     let started: Result<Int32?, RequestRefusal> = await withCheckedContinuation { continuation in
       do throws(HostThread.Failure) {
         try HostThread.start("debugger") { [self] in
           worker.suspendBudgets(true)
-          if isNew { tellDebugged(identifier, process) }
+          if isNew { tellDebugged(name, process) }
           let number = worker.waitForProcess(by: SystemClock.now + Self.debuggedStart)
           continuation.resume(returning: .success(number))
           guard isNew else { return _ = Glibc.close(descriptor) }
           WatchedProcess.waitForEnd(descriptor)
-          endDebugging(identifier, worker)
+          endDebugging(name, worker)
         }
       } catch {
         Glibc.close(descriptor)
-        if isNew { debugged.end(identifier) }
+        if isNew { debugged.end(name) }
         continuation.resume(returning: .failure(RequestRefusal(.unavailable, "no thread can watch the debugger: \(error)")))
       }
     }
