@@ -2,9 +2,9 @@
 ///
 /// - Source: https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu
 public struct ProcessorLimit: Sendable, Hashable {
-  /// Its weight among the workers where processors are short, 1 to 10,000; nil: the kernel's default, 100.
+  /// The worker's weight when processors are short, 1 to 10,000; nil means the kernel's default, 100.
   public var share: Int?
-  /// What it may use at most, in percent of one processor; nil: everything.
+  /// The most that it may use, in percent of one processor; nil means no limit.
   public var quota: Int?
 
   /// A limit as given.

@@ -23,7 +23,7 @@ public enum PassedSockets {
   ///
   /// Call it once, on the main thread, before other threads start.
   ///
-  /// - Throws: If something was passed that is no control socket. It is closed then.
+  /// - Throws: If what was passed is not a control socket. It is then closed.
   public static func take() throws(Flaw) -> Int32? {
     let values = variables.map { name in getenv(name).map { String(cString: $0) } }
     for name in variables { unsetenv(name) }

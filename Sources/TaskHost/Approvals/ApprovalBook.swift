@@ -20,7 +20,7 @@ final class ApprovalBook: Sendable {
 
   init(path: String) { self.path = path }
 
-  /// The approvals by the first identifiers of the plugins; none if there is no file. Blocks briefly.
+  /// The approvals, by the first identifier of each plugin; empty if there is no file. Blocks briefly.
   func read() throws(ApprovalBookError) -> [TaskIdentifier: Approval] {
     let bytes: [UInt8]
     do throws(SigningFlaw) {

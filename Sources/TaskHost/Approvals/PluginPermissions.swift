@@ -16,7 +16,7 @@ struct PluginPermissions: Sendable, Hashable {
   var memory: Int64 = 0
   var processes: Int64 = 0
   var descriptors: Int64 = 0
-  /// In percent of one processor; nil if there is no limit.
+  /// The limit in percent of one processor; nil for no limit.
   var processorQuota: Int64? = 0
   var processorShare: Int64 = 0
   /// Names of variables.

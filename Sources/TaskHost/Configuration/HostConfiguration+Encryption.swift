@@ -47,7 +47,7 @@ extension HostConfiguration {
 
   /// The keys of the store; nil if it is not sealed. Reads their file.
   ///
-  /// - Parameter user: The host's user, who may own the file.
+  /// - Parameter user: The user of the host. The file must belong to this user or root.
   public func sealing(user: UInt32 = geteuid()) throws(HostFailure) -> StoreSealing? {
     guard let (path, source) = try keyPlace() else { return nil }
     do throws(KeyFileError) {

@@ -12,7 +12,7 @@ enum WatchedProcess {
     switch errno {
     case ESRCH, EINVAL, ENOENT:
       throw RequestRefusal(
-        .invalid, "process_id: there is no process \(process) where the host runs: name one that lives", field: "process_id")
+        .invalid, "process_id: there is no process \(process) on the host's machine: name one that is running", field: "process_id")
     default: throw unwatchable(process, errno)
     }
   }
