@@ -9,6 +9,8 @@ struct AccessReview {
   let configuration: HostConfiguration
   /// Whether the socket may be that of a running host with this configuration.
   var mayRun = true
+  /// Whether to look into the state directory, which only the host's user may do.
+  var looksIntoState = true
 
   func findings() -> [Finding] { sockets() + certificate() + tokens() }
 
@@ -27,11 +29,13 @@ struct AccessReview {
           findings.append(.obstacle(topic, of: socket.path, "\(error)"))
         }
       }
-      attempt { () throws(ControlSocketError) in try socket.check() }
+      attempt { () throws(ControlSocketError) in try looks(at: socket.path) ? socket.check() : socket.checkPath() }
       attempt { () throws(ControlSocketError) in try socket.checkGroup() }
       return findings + directory(of: socket)
     }
   }
+
+  private func looks(at path: String) -> Bool { looksIntoState || !path.hasPrefix(configuration.stateDirectory + "/") }
 
   /// The state directory is made by the host; any other directory must be there.
   private func directory(of socket: ControlSocket) -> [Finding] {
@@ -61,6 +65,7 @@ struct AccessReview {
   private func tokens() -> [Finding] {
     guard configuration.control.listen != nil else { return [] }
     let file = TokenFile(path: configuration.tokenFile)
+    guard looks(at: file.path) else { return [] }
     do throws(TokenFileError) {
       let count = try file.read().count
       guard count == 0 else { return [Finding(.tokens, .ok, of: file.path, count == 1 ? "1 token" : "\(count) tokens")] }
