@@ -36,14 +36,30 @@ struct ProgramContent {
 
   // MARK: Scripts
 
-  private func scriptFlaw(_ head: ArraySlice<UInt8>, _ depth: Int) -> String? {
+  /// The program that the first line of a script names, by its absolute path; nil if the file is no script, or is not readable.
+  static func interpreter(of file: String) -> String? {
+    let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var head = [UInt8](repeating: 0, count: headBytes)
+    let count = pread(descriptor, &head, headBytes, 0)
+    guard count > 2, head.starts(with: [0x23, 0x21]) else { return nil }
+    let name = interpreterName(head[2..<count])
+    return name.hasPrefix("/") ? name : nil
+  }
+
+  /// - Parameter line: What follows `#!`.
+  private static func interpreterName(_ line: ArraySlice<UInt8>) -> String {
     let blanks: Set<UInt8> = [0x20, 0x09]
-    let line = head.prefix { $0 != 0x0a && $0 != 0 }.drop(while: blanks.contains)
-    var name = String(decoding: line.prefix { !blanks.contains($0) }, as: UTF8.self)
+    let words = line.prefix { $0 != 0x0a && $0 != 0 }.drop(while: blanks.contains)
+    return String(decoding: words.prefix { !blanks.contains($0) }, as: UTF8.self)
+  }
+
+  private func scriptFlaw(_ head: ArraySlice<UInt8>, _ depth: Int) -> String? {
+    let name = Self.interpreterName(head)
     guard !name.isEmpty else { return "its first line names no program after #!" }
     if name.hasSuffix("\r") {
-      name.removeLast()
-      return "its first line ends with a carriage return, which counts as part of \(name): convert its line ends"
+      return "its first line ends with a carriage return, which counts as part of \(name.dropLast()): convert its line ends"
     }
     // A relative path depends on where the program starts.
     guard name.hasPrefix("/"), depth < Self.mostInterpreters else { return nil }

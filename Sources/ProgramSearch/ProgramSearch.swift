@@ -19,7 +19,10 @@ public enum ProgramSearch {
   /// Also what the kernel finds in the file itself: a script without an interpreter, a program that was cut off. Reads some of it.
   public static func flaw(of file: String) -> String? { reachFlaw(of: file) ?? ProgramContent.flaw(of: file) }
 
-  /// The same without a look into the file: it is there, is a file, and may be executed.
+  /// The program that starts a script, by its absolute path; nil for what is no script, or names it by a relative path.
+  public static func interpreter(of file: String) -> String? { ProgramContent.interpreter(of: file) }
+
+  /// Why the file cannot be started as far as is seen without a look into it: it is there, is a file, and may be executed.
   static func reachFlaw(of file: String) -> String? {
     var info = stat()
     guard stat(file, &info) == 0 else { return "\(String(cString: strerror(errno)))" }

@@ -112,11 +112,11 @@ struct PluginPermissions: Sendable, Hashable {
     var sentences: [String] = []
     let new = identifiers.filter { !approved.identifiers.contains($0) }
     if !new.isEmpty { sentences.append("it also serves \(Self.list(new.map(\.rawValue)))") }
-    guard !approved.isOfHost else { return sentences + (user != nil && user == approved.user ? gainedOfHost(over: approved) : []) }
+    guard !approved.isOfHost else { return sentences + (user != nil && approved.user != nil ? gainedOfHost(over: approved) : []) }
     if let unconfined {
       guard user == nil || user != approved.user else { return sentences + gainedOfHost(over: approved) }
       let known = user.flatMap { user in approved.user.map { "it runs as \(user) instead of \($0)" } }
-      return sentences + [known ?? unconfined] + (isOfHost ? [] : gainedOfHost(over: approved))
+      return sentences + [known ?? unconfined] + (isOfHost && user == nil ? [] : gainedOfHost(over: approved))
     }
     sentences += Self.sentences(
       read: read.filter { path in !(approved.read + approved.write).contains { Self.path($0, covers: path) } },
@@ -147,7 +147,7 @@ struct PluginPermissions: Sendable, Hashable {
     guard user != nil, before.user != nil, user != before.user else { return before.gained(over: self) }
     // What is gained says the new user instead of the old one.
     let unconfined = before.isOfHost ? before.unconfined : nil
-    return [unconfined].compactMap(\.self) + (isOfHost ? [] : before.gainedOfHost(over: self))
+    return [unconfined].compactMap(\.self) + before.gainedOfHost(over: self)
   }
 
   /// Whether whoever may use `place` may use `path`. A path with `..` is only covered by itself.

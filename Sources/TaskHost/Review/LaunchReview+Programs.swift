@@ -23,7 +23,8 @@ extension LaunchReview {
         if let flaw = ProgramSearch.flaw(of: file) {
           fail("\(program) cannot be started: \(flaw)", "install it, make it executable (chmod +x), or correct run")
         } else if isSandboxed, let flaw = sandboxFlaw(of: file) {
-          fail("\(program) cannot be started: \(flaw)", "move it to /usr/local/bin, or remove the entitlements")
+          fail(
+            "\(program) cannot be started: \(flaw)", "move it to /usr/local/bin, name its interpreter in run, or remove the entitlements")
         }
       } else {
         fail("\(program) is in no folder of PATH (\(path))", "install it, or name its whole path in run")
@@ -54,10 +55,15 @@ extension LaunchReview {
 
   /// Why a sandbox keeps a program from starting; nil if it does not. Entitlements give no right to start what is at their paths.
   private func sandboxFlaw(of file: String) -> String? {
-    guard Self.confinesPrograms, let real = Self.real(file) else { return nil }
+    guard Self.confinesPrograms else { return nil }
     let folders = WorkerSandbox.programFolders.compactMap(Self.real)
-    guard !folders.contains(where: { real.hasPrefix($0 + "/") }) else { return nil }
-    return "a command with entitlements starts programs in the folders of the system alone, such as /usr/bin and /usr/local/bin"
+    let programs = [file, ProgramSearch.interpreter(of: file)].compactMap(\.self)
+    let outside = programs.first { program in
+      Self.real(program).map { real in !folders.contains { real.hasPrefix($0 + "/") } } ?? false
+    }
+    guard let outside else { return nil }
+    let rule = "a command with entitlements starts programs in the folders of the system alone, such as /usr/bin and /usr/local/bin"
+    return outside == file ? rule : "its first line names \(outside): \(rule)"
   }
 
   /// The path without links; nil if there is no such file.

@@ -93,6 +93,7 @@ import Testing
     #expect(nobody.gained(over: boxed) == nobody.sentences && boxed.gained(over: host).isEmpty)
     let more = try command("environment = [\"PATH\", \"HOME\"]")
     #expect(more.gained(over: host) == ["it gets the environment variables PATH, HOME"] && more.lost(since: host).isEmpty)
+    #expect(more.gained(over: nobody).count == 2 && nobody.lost(since: more) == [host.sentences, [more.sentences[1]]].flatMap(\.self))
   }
 
   @Test("one more identifier is a gain, and what any of the tables gives counts, whichever comes first")

@@ -94,6 +94,9 @@ import Testing
       entitlements = {}
       [command.c]
       run = ["@/own"]
+      [command.d]
+      run = ["/bin/sh", "@/own"]
+      entitlements = { read = ["@/own"] }
       """
     ).filter { $0.topic == .commands }
     #expect(found.map(\.subject) == ["a"] && found.first?.seen.contains("in the folders of the system") == true, "\(found)")
