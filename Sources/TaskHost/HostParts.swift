@@ -59,7 +59,9 @@ struct HostParts: Sendable {
     }
     self.sink = sink
     let cgroups = WorkerCgroups.prepare()
-    for sentence in cgroups.missing { log.debug("\(sentence)") }
+    // Nobody asks for limits of processors that has none configured.
+    let asksForMore = configuration.plugins.values.contains { $0.limits.processor != ProcessorLimit() }
+    for sentence in cgroups.missing { log.log(level: asksForMore ? .warning : .debug, "limits are not enforced: \(sentence)") }
     do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups, sink: sink) } catch {
       throw HostFailure(.configuration, error.description)
     }

@@ -36,17 +36,17 @@ final class SealingWatch: Sendable {
       board.clear(.encryption)
       log.notice("the \(done) values of the store that were sealed are plain again: [encryption] may be removed")
     case .whole(let key?, let isClean, let done):
-      if done > 0 {
-        log.notice("the values of the store are sealed with the key \(key), and no other key is needed", metadata: ["values": "\(done)"])
-      }
-      guard !isClean else {
+      // The status is right before the log says that it is done.
+      if isClean {
         board.clear(.encryption)
-        return
+      } else {
+        board.raise(
+          problem(
+            "every value of the store is sealed, but unused space of \(path) may have some that were plain before",
+            remedy: "stop the host, write the file anew (taskhost store vacuum), and start the host again"), to: log)
       }
-      board.raise(
-        problem(
-          "every value of the store is sealed, but unused space of \(path) may have some that were plain before",
-          remedy: "stop the host, write the file anew (taskhost store vacuum), and start the host again"), to: log)
+      guard done > 0 else { return }
+      log.notice("the values of the store are sealed with the key \(key), and no other key is needed", metadata: ["values": "\(done)"])
     case .damaged(let first, let count):
       board.raise(
         problem(

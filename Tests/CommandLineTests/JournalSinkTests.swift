@@ -33,8 +33,10 @@ import Testing
     #expect(sink.write(Array(("MESSAGE=" + String(repeating: "x", count: 1 << 20) + "\n").utf8)).failure == nil)
     #expect(journal?.next() != nil)
     journal = nil
+    // A child that another test starts at this moment may have inherited the socket, which would still take entries.
+    unlink(path)
     let (written, failure) = sink.write(Array("MESSAGE=lost\n".utf8))
-    #expect(written == 0 && failure == ECONNREFUSED)
+    #expect(written == 0 && failure == ENOENT)
     #expect(JournalSink(path: directory.file("none")) == nil)
   }
 

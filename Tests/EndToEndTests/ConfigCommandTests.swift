@@ -56,7 +56,7 @@ struct ConfigCommandTests {
       let file = host.directory("taskhost.toml")
       unlink(file)
       for (make, reason) in [
-        ({ mkfifo(file, 0o600) }, "is not a file"), ({ mkdir(file, 0o700) }, "Is a directory"),
+        ({ mkfifo(file, 0o600) }, "is a pipe, not a file"), ({ mkdir(file, 0o700) }, "Is a directory"),
         ({ symlink("taskhost.toml", file) }, "Too many levels"), ({ symlink("nowhere.toml", file) }, "No such file"),
       ] as [(() -> Int32, String)] {
         #expect(make() == 0)

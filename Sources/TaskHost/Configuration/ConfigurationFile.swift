@@ -13,8 +13,11 @@ enum ConfigurationFile {
     defer { close(descriptor) }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { throw TextProblem("cannot be read: \(ErrorNumber.last)") }
-    guard info.st_mode & S_IFMT == S_IFREG else {
-      throw TextProblem("cannot be read: \(info.st_mode & S_IFMT == S_IFDIR ? "\(ErrorNumber(EISDIR))" : "it is not a file")")
+    switch info.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw TextProblem("cannot be read: \(ErrorNumber(EISDIR))")
+    case S_IFIFO: throw TextProblem("is a pipe, not a file")
+    default: throw TextProblem("is not a file")
     }
     let bytes: [UInt8]
     do throws(ErrorNumber) { bytes = try WholeTransfer.read(from: descriptor, atMost: limit + 1) } catch {

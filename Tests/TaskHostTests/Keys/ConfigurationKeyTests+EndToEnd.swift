@@ -1,5 +1,5 @@
 extension ConfigurationKeyTests {
-  private static let processorTest = "limits.cpu holds a worker to its quota and share, or status says that nothing does"
+  private static let processorTest = "limits.cpu holds a worker to its quota and share, or plugins list says that nothing does"
 
   /// Keys whose behaviour takes a process: sockets, logs, workers, sandboxes.
   static let endToEndProofs: [String: KeyProof] = [
