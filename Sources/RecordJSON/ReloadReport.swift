@@ -46,11 +46,9 @@ public struct ReloadReport: Sendable, Hashable {
     /// What it could do before and may not now, a sentence each.
     public let lost: [String]
 
-    /// Creates the change of a plugin, from the sentences about what it may do.
-    public init(_ identifier: TaskIdentifier, file: String, _ fate: Fate, permissions before: [String], _ after: [String]) {
-      (self.identifier, self.file, self.fate) = (identifier, file, fate)
-      gained = after.filter { !before.contains($0) }
-      lost = before.filter { !after.contains($0) }
+    /// Creates the change of a plugin.
+    public init(_ identifier: TaskIdentifier, file: String, _ fate: Fate, gained: [String], lost: [String]) {
+      (self.identifier, self.file, self.fate, self.gained, self.lost) = (identifier, file, fate, gained, lost)
     }
   }
 

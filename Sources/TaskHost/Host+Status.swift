@@ -45,7 +45,7 @@ extension Host {
       return plugin.contracts.map { contract in
         var status = plugin.status(
           of: contract, handlers[contract.identifier], command: configuration.commands[contract.identifier.rawValue],
-          permissions: configuration.plugin(contract.identifier.rawValue).permissions)
+          permissions: PluginPermissions(of: [contract.identifier], in: configuration).sentences)
         status.approval = waiting?.pending
         return status
       }

@@ -35,6 +35,9 @@ struct FileRule {
   ]
   private static let network = names + certificates
 
+  /// Where programs must be that a confined worker may start, if it may start any.
+  static let startable = libraries + programs
+
   /// Paths that every worker may read, with links followed.
   static let everybodys = libraries + programs + runtime + sinks + network + ["/proc/self"]
 

@@ -47,6 +47,9 @@ public enum WorkerSandbox {
   /// plugin could make all workers read what it links there.
   public static let everybodysPaths = FileRule.everybodys
 
+  /// The folders in which programs must be, or below them, that a sandbox with `exec` lets its plugin start. Links are followed.
+  public static let programFolders = FileRule.startable
+
   /// What this kernel offers. Changes nothing.
   ///
   /// - Parameter landlockLimit: The newest Landlock ABI to count; nil means what the kernel has.

@@ -19,7 +19,7 @@ extension MemoryHost {
   public func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
     var plugins: [ReloadReport.Plugin] = []
     if let identifier = try? TaskIdentifier("org.example.sync") {
-      plugins.append(ReloadReport.Plugin(identifier, file: "/plugins/sync.so", .replaced, permissions: ["a", "b"], ["b", "c"]))
+      plugins.append(ReloadReport.Plugin(identifier, file: "/plugins/sync.so", .replaced, gained: ["c"], lost: ["a"]))
     }
     return ReloadReport(
       isDry: isDry,

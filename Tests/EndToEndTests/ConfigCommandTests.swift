@@ -50,6 +50,43 @@ struct ConfigCommandTests {
     }
   }
 
+  @Test("a pipe, a folder or a link that goes in circles is no configuration and no reason for the defaults; nobody waits for a writer")
+  func kinds() async throws {
+    try await HostProcess.prepare { host in
+      let file = host.directory("taskhost.toml")
+      unlink(file)
+      for (make, reason) in [
+        ({ mkfifo(file, 0o600) }, "is a pipe, not a file"), ({ mkdir(file, 0o700) }, "Is a directory"),
+        ({ symlink("taskhost.toml", file) }, "Too many levels"), ({ symlink("nowhere.toml", file) }, "No such file"),
+      ] as [(() -> Int32, String)] {
+        #expect(make() == 0)
+        for arguments in [
+          ["config", "check"], ["config", "check", file], ["doctor", "--offline"], ["config", "diff"], ["store", "check"],
+        ] {
+          let result = try await host.cli(arguments)
+          #expect(result.status != 0 && (result.output + result.errors).contains(reason), "\(arguments): \(result)")
+        }
+        let installed = try await host.cli("plugins", "install", "x.so", "--config", file)
+        #expect(installed.status == 1, "\(installed)")
+        #expect(remove(file) == 0)
+      }
+    }
+  }
+
+  @Test("check does not look into the state directory, which may be closed to whoever changes the file; doctor does")
+  func closedState() async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("[control]\nlisten = \"127.0.0.1:0\"\n")
+      try host.directory.folder("state")
+      try host.directory.file("state/control.sock", "no socket")
+      try host.directory.file("state/tokens", "no token")
+      let check = try await host.cli("config", "check")
+      #expect(!check.output.contains("control.sock") && !check.output.contains("state/tokens"), "\(check)")
+      let doctor = try await host.cli("doctor", "--offline")
+      #expect(doctor.status == 1 && doctor.output.contains("control.sock"), "\(doctor)")
+    }
+  }
+
   @Test("reference shows a key with default, type and sentence; an unknown one is a usage error with the nearest")
   func reference() async throws {
     try await HostProcess.prepare { host in

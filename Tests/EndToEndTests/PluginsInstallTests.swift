@@ -133,6 +133,16 @@ struct PluginsInstallTests {
       let stranger = try await place.run("rollback", "libVendor.so")
       #expect(stranger.status == 1 && stranger.errors.contains("can be written by group or others"), "\(stranger)")
       #expect(place.content() == place.second)
+      let (kept, elsewhere) = (place.host.directory("shelf/.previous"), place.host.directory("three"))
+      chmod(kept, 0o777)
+      let open = try await place.run("install", "one/libVendor.so")
+      #expect(open.status == 1 && open.errors.contains(".previous: can be written by group or others"), "\(open)")
+      try FileManager.default.removeItem(atPath: kept)
+      symlink(elsewhere, kept)
+      let led = try await place.run("install", "one/libVendor.so")
+      #expect(led.status == 1 && led.errors.contains(".previous: is not a directory"), "\(led)")
+      let strays = try FileManager.default.contentsOfDirectory(atPath: elsewhere)
+      #expect(place.content() == place.second && strays.isEmpty)
     }
   }
 
@@ -149,6 +159,35 @@ struct PluginsInstallTests {
       #expect(mkfifo(place.host.directory("pipe.tar"), 0o600) == 0)
       let pipe = try await place.run("install", "pipe.tar")
       #expect(pipe.status == 1 && pipe.errors.contains("is not a file"), "\(pipe)")
+    }
+  }
+
+  @Test("what a killed install has unpacked goes with a later one, unless it is used or young")
+  func leftovers() async throws {
+    try await Self.withPlace { place in
+      try place.host.directory.folder("tmp")
+      try await place.tar("vendor.tar.gz", "one")
+      var used: Int32 = -1
+      defer { close(used) }
+      for name in ["old", "used", "young"] {
+        try place.host.directory.folder("tmp/taskhost-plugin-\(name)")
+        try place.host.directory.file("tmp/taskhost-plugin-\(name)/libVendor.so", "a part")
+        let path = place.host.directory("tmp/taskhost-plugin-\(name)")
+        if name == "used" {
+          used = open(path, O_RDONLY | O_DIRECTORY)
+          #expect(flock(used, LOCK_EX) == 0)
+        }
+        if name != "young" {
+          let attributes: [FileAttributeKey: Any] = [.modificationDate: Date(timeIntervalSinceNow: -3600)]
+          try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+        }
+      }
+      let installed = try await Program.run(
+        try BuiltProgram.taskhost, ["plugins", "install", "vendor.tar.gz", "--into", "shelf"],
+        environment: ["TMPDIR": place.host.directory("tmp")], directory: place.host.directory.path)
+      #expect(installed.status == 0, "\(installed.errors)")
+      let left = try FileManager.default.contentsOfDirectory(atPath: place.host.directory("tmp")).sorted()
+      #expect(left == ["taskhost-plugin-used", "taskhost-plugin-young"])
     }
   }
 

@@ -198,6 +198,24 @@ struct ReloadTests {
 
   // MARK: Plugins
 
+  @Test("what a plugin may do now is compared value by value: less is no gain, more is no loss")
+  func permissions() async throws {
+    func table(_ environment: String, _ entitlements: String) -> String {
+      "[plugin.\"test.script\"]\nenvironment = [\(environment)]\n[plugin.\"test.script\".entitlements]\n\(entitlements)\n"
+    }
+    try await HostProcess.run(table("\"HOME\"", "network = [443, 80]")) { host in
+      for (environment, entitlements, gained, lost) in [
+        ("\"HOME\"", "network = [443]", [], ["it may connect to the ports 80"]),
+        ("\"PATH\", \"HOME\"", "", ["it gets the environment variables PATH"], ["it may connect to the ports 443"]),
+      ] as [(String, String, [String], [String])] {
+        try host.configure(table(environment, entitlements))
+        let plugin = try await host.json("reload")["plugins"]?.array.first
+        #expect(plugin?["gained"]?.array.compactMap(\.string) == gained, "\(String(describing: plugin))")
+        #expect(plugin?["lost"]?.array.compactMap(\.string) == lost, "\(String(describing: plugin))")
+      }
+    }
+  }
+
   @Test(
     "a plugin with other content or other entitlements gets new runs in a new worker; the live run ends in the old one",
     arguments: [false, true])

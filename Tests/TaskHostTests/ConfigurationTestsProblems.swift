@@ -158,7 +158,7 @@ import Testing
       ("profile = \"tablet\"", "1:1: profile: unknown value \"tablet\""),
       ("[idle]\nlight_after = \"2h\"", "2:1: deep_after (1h) is not longer than light_after (2h)"),
       ("[conditions]\nbattery_low = 30", "1:2: battery_low = 30.0 is above battery_ok = 20.0"),
-      ("[plugin.a]\nenvironment = [\"A=1\"]", "2:16: plugin.a.environment[0]: \"A=1\" is not the name"),
+      ("[plugin.a]\nenvironment = [\"A=1\"]", "2:16: plugin.a.environment[0]: this is not the name"),
       ("[plugin.a]\nmay_notify = [\"host:*\"]", "2:15: plugin.a.may_notify[0]: events that begin with host:, condition: or task: are"),
       ("[plugin.a]\nmay_notify = [\"\"]", "2:15: plugin.a.may_notify[0]: an event name has 1 to 256 bytes"),
       ("[plugin.a.limits]\nmemory = \"1MB\"", "2:1: plugin.a.limits.memory: 1000000 bytes are not in 16MiB to 16TiB"),
@@ -258,6 +258,22 @@ import Testing
       problems("[log]\nlevel = \"info\"\n  \(header)\n")
         == ["taskhost.toml:3:3: not valid TOML: a table needs a name between the brackets, of letters, digits, _ and -, or in quotes"])
     #expect(problems("log = \n\(header)\n").first?.hasPrefix("taskhost.toml:1:") == true)
+  }
+
+  @Test(
+    "a value that may be a secret is in no message about it",
+    arguments: [
+      "[plugin.\"x\".settings]\npassword = S3CRET", "[plugin.x]\nsettings = { a = [1, S3CRET] }", "[plugin.x]\nping = S3CRET",
+      "[[notify]]\nurl = https://S3CRET/", "[traces]\nendpoint = S3CRET", "[plugin.x]\nping = \"S3CRET\"",
+      "[command.x]\nenvironment = [\"S3CRET-x\"]", "[plugin.x.settings]\nnumber = 77777777777777777777S3CRET",
+      "[plugin.x.settings]\na = \"S3CRET\" S3CRET", "[plugin.x.settings]\na = \"S3CRET", "[plugin.x.settings]\na = \"\\S3CRET\"",
+      "[[schedule.x.a]]\npayload.a = S3CRET", "[plugin.x.settings]\npin = 77777777777777777777",
+      "[plugin.x.settings]\npin = 77777777777777777777\n[log]\nlevel = info",
+    ])
+  func hidden(_ text: String) {
+    let found = problems(text)
+    #expect(!found.isEmpty)
+    for problem in found { #expect(!problem.contains("S3CRET") && !problem.contains("7777777"), "\(problem)") }
   }
 
   @Test(

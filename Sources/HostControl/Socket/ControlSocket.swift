@@ -24,11 +24,16 @@ public struct ControlSocket: Sendable, Hashable {
     if let group { _ = try PrivateSocketDirectory.groupID(group, for: self) }
   }
 
-  /// Throws what would prevent a host from offering the socket: a path too long, a live host, a file that is not a socket.
-  public func check() throws(ControlSocketError) {
+  /// Throws if its path is too long. Looks at no file.
+  public func checkPath() throws(ControlSocketError) {
     guard path.utf8.count <= Self.maximumPathBytes else {
       throw ControlSocketError(path: path, problem: .pathTooLong(path.utf8.count))
     }
+  }
+
+  /// Throws what would prevent a host from offering the socket: a path too long, a live host, a file that is not a socket.
+  public func check() throws(ControlSocketError) {
+    try checkPath()
     switch SocketFile.state(of: path) {
     case .absent, .stale: break
     case .live: throw ControlSocketError(path: path, problem: .inUse)

@@ -82,7 +82,27 @@ public struct PluginInstallation {
     if let rejection = trust.rejection { throw Failure(file: directory, observed: rejection.observed, remedy: rejection.remedy) }
     self.directory = trust.path
     lock = try Lock(trust.path)
+    try checkPreviousFolder()
     removeStages()
+  }
+
+  /// What is kept is put back with a plugin's mode, so its folder must be as trusted as that of the plugins, and no link to another one.
+  private func checkPreviousFolder() throws(Failure) {
+    let folder = Self.previousFolder(in: directory)
+    var info = stat()
+    guard lstat(folder, &info) == 0 else {
+      guard errno == ENOENT else { throw Self.failure(folder, "cannot be looked at", .last) }
+      return
+    }
+    let remedy = "look at it, remove it, and repeat the command"
+    guard info.st_mode & S_IFMT == S_IFDIR else { throw Failure(file: folder, observed: "is not a directory", remedy: remedy) }
+    guard info.st_uid == 0 || info.st_uid == owner else {
+      throw Failure(file: folder, observed: "is owned by user \(info.st_uid), not by root or user \(owner)", remedy: remedy)
+    }
+    guard info.st_mode & 0o022 == 0 else {
+      throw Failure(
+        file: folder, observed: "can be written by group or others (mode 0\(String(info.st_mode & 0o7777, radix: 8)))", remedy: remedy)
+    }
   }
 
   /// The folder with what was replaced or removed.
@@ -147,6 +167,7 @@ public struct PluginInstallation {
   private func keep(_ content: Content) throws {
     let folder = Self.previousFolder(in: directory)
     guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw Self.failure(folder, "cannot be created", .last) }
+    try checkPreviousFolder()
     try put(content, at: keptPath)
   }
 

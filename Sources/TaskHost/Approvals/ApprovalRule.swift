@@ -21,7 +21,8 @@ struct ApprovalRule: Sendable {
     let gained = approved.map { wanted.gained(over: $0) } ?? wanted.sentences
     guard !gained.isEmpty else { return nil }
     let pending = PendingApproval(
-      first, file: file, gained: gained, lost: approved?.gained(over: wanted) ?? [], fingerprint: wanted.fingerprint, isRunning: isRunning)
+      first, file: file, gained: gained, lost: approved.map { wanted.lost(since: $0) } ?? [], fingerprint: wanted.fingerprint,
+      isRunning: isRunning)
     return HeldPlugin(pending: pending, identifiers: identifiers, permissions: wanted)
   }
 }

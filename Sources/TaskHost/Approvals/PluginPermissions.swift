@@ -1,3 +1,4 @@
+import Glibc
 import StrictText
 import TaskModel
 import WorkerProcesses
@@ -8,6 +9,8 @@ struct PluginPermissions: Sendable, Hashable {
   var identifiers: [TaskIdentifier] = []
   /// Whether it runs inside the host and may do whatever the host may. The rest then says nothing.
   var isOfHost = false
+  /// The user as whom a command without a sandbox runs; nil for everything else. The rest but its variables then says nothing.
+  var user: String?
   var read: [String] = []
   var write: [String] = []
   var network = Network.none
@@ -58,13 +61,32 @@ struct PluginPermissions: Sendable, Hashable {
   /// What the plugin that serves these identifiers gets of a configuration. Whatever one of the tables gives counts, because a plugin chooses
   /// which of its identifiers comes first.
   init(of identifiers: [TaskIdentifier], in configuration: HostConfiguration) {
-    for identifier in identifiers { add(PluginPermissions(configuration.plugin(identifier.rawValue))) }
+    for identifier in identifiers {
+      var one = PluginPermissions(configuration.plugin(identifier.rawValue))
+      if one.isOfHost, let command = configuration.commands[identifier.rawValue] { one.run(as: command.user) }
+      add(one)
+    }
     self.identifiers = Set(identifiers).sorted()
+  }
+
+  /// What a plugin may do for which the configuration has no table.
+  static func withoutTable(_ identifiers: [TaskIdentifier]) -> Self {
+    var permissions = PluginPermissions(PluginConfiguration())
+    permissions.identifiers = Set(identifiers).sorted()
+    return permissions
+  }
+
+  /// Makes it that of a command without a sandbox, whose `user` the configuration may name.
+  private mutating func run(as name: String?) {
+    let own = geteuid() == 0 ? "root" : nil
+    user = name ?? own ?? "the host's user"
+    isOfHost = name == nil || name == own
   }
 
   private mutating func add(_ other: Self) {
     func union<Element: Hashable>(_ left: [Element], _ right: [Element]) -> [Element] { left + right.filter { !left.contains($0) } }
     isOfHost = isOfHost || other.isOfHost
+    user = user ?? other.user
     (read, write, environment) = (union(read, other.read), union(write, other.write), union(environment, other.environment))
     network =
       switch (network, other.network) {
@@ -90,8 +112,12 @@ struct PluginPermissions: Sendable, Hashable {
     var sentences: [String] = []
     let new = identifiers.filter { !approved.identifiers.contains($0) }
     if !new.isEmpty { sentences.append("it also serves \(Self.list(new.map(\.rawValue)))") }
-    guard !approved.isOfHost else { return sentences }
-    guard !isOfHost else { return sentences + [Self.ofHost] }
+    guard !approved.isOfHost else { return sentences + (user != nil && approved.user != nil ? gainedOfHost(over: approved) : []) }
+    if let unconfined {
+      guard user == nil || user != approved.user else { return sentences + gainedOfHost(over: approved) }
+      let known = user.flatMap { user in approved.user.map { "it runs as \(user) instead of \($0)" } }
+      return sentences + [known ?? unconfined] + (isOfHost && user == nil ? [] : gainedOfHost(over: approved))
+    }
     sentences += Self.sentences(
       read: read.filter { path in !(approved.read + approved.write).contains { Self.path($0, covers: path) } },
       write: write.filter { path in !approved.write.contains { Self.path($0, covers: path) } })
@@ -104,12 +130,24 @@ struct PluginPermissions: Sendable, Hashable {
       sentences.append(processorQuota.map(Self.quota) ?? "it may use all processors")
     }
     if processorShare > approved.processorShare { sentences.append(Self.share(processorShare)) }
-    return sentences
-      + Self.sentences(
-        environment: environment.filter { !approved.environment.contains($0) },
-        maySubmit: maySubmit.filter { pattern in !approved.maySubmit.contains { $0.covers(pattern) } },
-        mayNotify: mayNotify.filter { pattern in !approved.mayNotify.contains { $0.covers(pattern) } },
-        mayTransfer: mayTransfer && !approved.mayTransfer, mayWake: mayWake && !approved.mayWake)
+    return sentences + gainedOfHost(over: approved)
+  }
+
+  /// The same of what the host gives and does for it.
+  private func gainedOfHost(over approved: Self) -> [String] {
+    Self.sentences(
+      environment: environment.filter { !approved.environment.contains($0) },
+      maySubmit: maySubmit.filter { pattern in !approved.maySubmit.contains { $0.covers(pattern) } },
+      mayNotify: mayNotify.filter { pattern in !approved.mayNotify.contains { $0.covers(pattern) } },
+      mayTransfer: mayTransfer && !approved.mayTransfer, mayWake: mayWake && !approved.mayWake)
+  }
+
+  /// What it could do before and may not now, as ``gained(over:)`` says it.
+  func lost(since before: Self) -> [String] {
+    guard user != nil, before.user != nil, user != before.user else { return before.gained(over: self) }
+    // What is gained says the new user instead of the old one.
+    let unconfined = before.isOfHost ? before.unconfined : nil
+    return [unconfined].compactMap(\.self) + before.gainedOfHost(over: self)
   }
 
   /// Whether whoever may use `place` may use `path`. A path with `..` is only covered by itself.
@@ -124,8 +162,8 @@ struct PluginPermissions: Sendable, Hashable {
   /// All that it may do, and of the network and of programs also what not.
   var sentences: [String] {
     var sentences: [String] = []
-    if isOfHost {
-      sentences.append(Self.ofHost)
+    if let unconfined {
+      sentences.append(unconfined)
     } else {
       sentences += Self.sentences(read: read, write: write) + [network.sentence, exec ? Self.mayExec : "it may not start programs"]
       sentences.append(
@@ -137,6 +175,12 @@ struct PluginPermissions: Sendable, Hashable {
     return sentences
       + Self.sentences(
         environment: environment, maySubmit: maySubmit, mayNotify: mayNotify, mayTransfer: mayTransfer, mayWake: mayWake)
+  }
+
+  /// What it may do without a sandbox; nil if it has one.
+  private var unconfined: String? {
+    guard let user else { return isOfHost ? Self.ofHost : nil }
+    return "it runs as \(user) and may do whatever \(isOfHost ? "the host" : "that user") may"
   }
 
   private static let ofHost = "it runs inside the host and may do whatever the host may"

@@ -6,12 +6,21 @@ enum ConfigurationFile {
   /// Bytes; a configuration for a thousand plugins needs a tenth of that.
   private static let limit = 4 << 20
 
+  /// Reads a file; a pipe or a device is refused, because it could hold the reader up for ever.
   static func read(_ path: String) throws(TextProblem) -> String {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw TextProblem("cannot be read: \(ErrorNumber.last)") }
+    defer { close(descriptor) }
     var info = stat()
-    // Whoever opens a FIFO waits for a writer.
-    if stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFIFO { throw TextProblem("is a pipe, not a file") }
+    guard fstat(descriptor, &info) == 0 else { throw TextProblem("cannot be read: \(ErrorNumber.last)") }
+    switch info.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw TextProblem("cannot be read: \(ErrorNumber(EISDIR))")
+    case S_IFIFO: throw TextProblem("is a pipe, not a file")
+    default: throw TextProblem("is not a file")
+    }
     let bytes: [UInt8]
-    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: limit + 1, O_NONBLOCK) } catch {
+    do throws(ErrorNumber) { bytes = try WholeTransfer.read(from: descriptor, atMost: limit + 1) } catch {
       throw TextProblem("cannot be read: \(error)")
     }
     guard bytes.count <= limit else { throw TextProblem("is larger than \(limit >> 20) MiB, which no configuration is") }

@@ -8,8 +8,6 @@ struct WrittenKeys: Sendable, Equatable {
 
   /// Tables whose members are a plugin's own, or a value as a whole.
   private static let whole: Set<String> = ["settings", "payload"]
-  /// Keys whose values may be secrets, or contain some.
-  private static let secret: Set<String> = ["settings", "payload", "environment", "ping", "url", "endpoint"]
   /// Characters of a value that are shown.
   private static let shown = 200
 
@@ -41,7 +39,7 @@ struct WrittenKeys: Sendable, Equatable {
     /// Whether it is the key at these names or below it.
     func isAt(_ keys: [String]) -> Bool { Array(path.components.prefix(keys.count)) == ConfigurationPath(keys: keys).components }
 
-    var isSecret: Bool { path.keys.contains(where: WrittenKeys.secret.contains) }
+    var isSecret: Bool { path.mayHoldSecret }
     var shownBefore: String? { before.map(WrittenKeys.cut) }
     var shownAfter: String? { after.map(WrittenKeys.cut) }
   }

@@ -90,9 +90,12 @@ struct WorkerSpecs: Sendable {
   /// `TASKHOST_LANDLOCK_ABI`: the newest Landlock ABI to use, for testing plugins as on an older kernel.
   static let landlockLimit: Int? = getenv("TASKHOST_LANDLOCK_ABI").flatMap { Int(String(cString: $0)) }
 
+  /// The folders in which a worker's plugin finds programs, unless the operator passes another `PATH` on.
+  static let path = "/usr/local/bin:/usr/bin:/bin"
+
   /// The worker's environment: its folders, and the variables that the operator passes on.
   private func environment(_ settings: PluginConfiguration, _ data: String?) -> [String] {
-    var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
+    var variables = ["PATH": Self.path, "SWIFT_BACKTRACE": "enable=no"]
     if let data {
       variables["HOME"] = data
       variables["CFFIXED_USER_HOME"] = data

@@ -124,18 +124,24 @@ struct PreparedReload: Sendable {
       let replaced = plugin.identifiers.lazy.compactMap { known[$0] }.first
       let fate: ReloadReport.Plugin.Fate =
         replaced.map { $0.candidate.digest == plugin.candidate.digest ? .relaunched : .replaced } ?? .added
-      changes.append(
-        ReloadReport.Plugin(
-          first, file: plugin.candidate.place, fate, permissions: replaced == nil ? [] : present.plugin(first.rawValue).permissions,
-          next.plugin(first.rawValue).permissions))
+      let old = replaced.map { PluginPermissions(of: $0.identifiers, in: present) }
+      changes.append(change(of: plugin, first, fate, from: old, to: PluginPermissions(of: plugin.identifiers, in: next)))
     }
     for plugin in before.registered where registered.isDisjoint(with: plugin.identifiers) {
       guard let first = plugin.identifiers.first else { continue }
-      changes.append(
-        ReloadReport.Plugin(
-          first, file: plugin.candidate.place, .removed, permissions: present.plugin(first.rawValue).permissions, []))
+      changes.append(change(of: plugin, first, .removed, from: PluginPermissions(of: plugin.identifiers, in: present), to: nil))
     }
     return changes.sorted { $0.identifier < $1.identifier }
+  }
+
+  /// What a plugin that comes or goes may do is compared with what one without a table may.
+  private static func change(
+    of plugin: RegisteredPlugin, _ first: TaskIdentifier, _ fate: ReloadReport.Plugin.Fate, from old: PluginPermissions?,
+    to new: PluginPermissions?
+  ) -> ReloadReport.Plugin {
+    let usual = PluginPermissions.withoutTable(plugin.identifiers)
+    let (old, new) = (old ?? usual, new ?? usual)
+    return ReloadReport.Plugin(first, file: plugin.candidate.place, fate, gained: new.gained(over: old), lost: new.lost(since: old))
   }
 
   /// What the scheduler is to put in force.

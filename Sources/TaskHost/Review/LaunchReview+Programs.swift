@@ -3,6 +3,7 @@ import HostWatches
 import ProgramSearch
 import TaskModel
 import TaskScheduler
+import WorkerSandbox
 
 // What the configuration starts, and whom it tells.
 
@@ -16,12 +17,17 @@ extension LaunchReview {
           Finding(.commands, .failure, of: identifier, seen, why: "every run of \(identifier) will fail", remedy: remedy))
       }
       guard let program = command.words.first else { return [] }
-      if let file = ProgramSearch.file(of: program, path: path(of: command)) {
+      let isSandboxed = configuration.plugin(identifier).isolation == .process
+      let path = path(of: command, isSandboxed)
+      if let file = ProgramSearch.file(of: program, path: path) {
         if let flaw = ProgramSearch.flaw(of: file) {
           fail("\(program) cannot be started: \(flaw)", "install it, make it executable (chmod +x), or correct run")
+        } else if isSandboxed, let flaw = sandboxFlaw(of: file) {
+          fail(
+            "\(program) cannot be started: \(flaw)", "move it to /usr/local/bin, name its interpreter in run, or remove the entitlements")
         }
       } else {
-        fail("\(program) is in no folder of PATH (\(path(of: command)))", "install it, or name its whole path in run")
+        fail("\(program) is in no folder of PATH (\(path))", "install it, or name its whole path in run")
       }
       if let directory = command.directory {
         var info = stat()
@@ -36,10 +42,35 @@ extension LaunchReview {
   }
 
   /// The folders in which a command's program is searched.
-  private func path(of command: CommandConfiguration) -> String {
+  private func path(of command: CommandConfiguration, _ isSandboxed: Bool) -> String {
     for variable in command.environment.reversed() where variable.hasPrefix("PATH=") { return String(variable.dropFirst("PATH=".count)) }
-    guard command.environment.contains("PATH"), let own = getenv("PATH") else { return ProgramSearch.path }
+    guard command.environment.contains("PATH"), let own = getenv("PATH") else {
+      return isSandboxed ? WorkerSpecs.path : ProgramSearch.path
+    }
     return String(cString: own)
+  }
+
+  /// Whether this machine's kernel keeps a sandbox from starting programs elsewhere.
+  static var confinesPrograms: Bool { WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).landlockABI > 0 }
+
+  /// Why a sandbox keeps a program from starting; nil if it does not. Entitlements give no right to start what is at their paths.
+  private func sandboxFlaw(of file: String) -> String? {
+    guard Self.confinesPrograms else { return nil }
+    let folders = WorkerSandbox.programFolders.compactMap(Self.real)
+    let programs = [file, ProgramSearch.interpreter(of: file)].compactMap(\.self)
+    let outside = programs.first { program in
+      Self.real(program).map { real in !folders.contains { real.hasPrefix($0 + "/") } } ?? false
+    }
+    guard let outside else { return nil }
+    let rule = "a command with entitlements starts programs in the folders of the system alone, such as /usr/bin and /usr/local/bin"
+    return outside == file ? rule : "its first line names \(outside): \(rule)"
+  }
+
+  /// The path without links; nil if there is no such file.
+  private static func real(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
   }
 
   /// Notifications, pings and traces that cannot be sent from here, whoever listens.
@@ -48,9 +79,17 @@ extension LaunchReview {
     func fail(_ subject: String, _ seen: String, _ why: String, _ remedy: String, _ verdict: Finding.Verdict = .failure) {
       findings.append(Finding(.receivers, verdict, of: subject, seen, why: why, remedy: remedy))
     }
-    func readable(_ file: String, _ subject: String, _ key: String, _ why: String) {
-      guard access(file, R_OK) != 0 else { return }
-      fail(subject, "\(key) \(file): \(String(cString: strerror(errno)))", why, "create it, and let the host's user read it")
+    func readable(_ file: String, _ subject: String, _ key: String, _ why: String, mayBeEmpty: Bool = false) {
+      var info = stat()
+      let flaw: String? =
+        if access(file, R_OK) != 0 || stat(file, &info) != 0 {
+          String(cString: strerror(errno))
+        } else if info.st_mode & S_IFMT != S_IFREG {
+          "it is not a file"
+        } else if info.st_size == 0, !mayBeEmpty {
+          "it is empty"
+        } else { nil }
+      if let flaw { fail(subject, "\(key) \(file): \(flaw)", why, "create it, and let the host's user read it") }
     }
     var needsSender = configuration.traces.url != nil || !configuration.pings.isEmpty
     for (index, rule) in configuration.notify.enumerated() {
@@ -73,7 +112,7 @@ extension LaunchReview {
       }
     }
     if let file = configuration.traces.headersFile {
-      readable(file, "traces", "headers_file", "spans are sent without these headers, or not")
+      readable(file, "traces", "headers_file", "spans are sent without these headers, or not", mayBeEmpty: true)
     }
     if needsSender, let flaw = ProgramSearch.flaw(of: HostConfiguration.notifyProgram) {
       findings.append(

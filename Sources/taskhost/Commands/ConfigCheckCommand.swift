@@ -46,7 +46,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
 
   /// Everything that is wrong.
   static func review(_ configuration: HostConfiguration) -> [Finding] {
-    (LaunchReview(configuration).findings() + AccessReview(configuration: configuration).findings()).filter { $0.verdict != .ok }
+    let access = AccessReview(configuration: configuration, looksIntoState: false)
+    return (LaunchReview(configuration).findings() + access.findings()).filter { $0.verdict != .ok }
   }
 
   private func printText(_ choice: ConfigurationChoice, _ findings: [Finding], _ changes: [ConfigurationChange]?, _ isStopped: Bool) {

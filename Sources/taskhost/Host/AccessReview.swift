@@ -9,6 +9,9 @@ struct AccessReview {
   let configuration: HostConfiguration
   /// Whether the socket may be that of a running host with this configuration.
   var mayRun = true
+  /// Whether to look into the state directory, and to count on what only the host's user can reach. Whoever checks a configuration may be
+  /// another user.
+  var looksIntoState = true
 
   func findings() -> [Finding] { sockets() + certificate() + tokens() }
 
@@ -27,17 +30,30 @@ struct AccessReview {
           findings.append(.obstacle(topic, of: socket.path, "\(error)"))
         }
       }
-      attempt { () throws(ControlSocketError) in try socket.check() }
+      attempt { () throws(ControlSocketError) in try looks(at: socket.path) ? socket.check() : socket.checkPath() }
       attempt { () throws(ControlSocketError) in try socket.checkGroup() }
       return findings + directory(of: socket)
     }
   }
 
+  private func looks(at path: String) -> Bool {
+    let places = [configuration.stateDirectory, LaunchReview(configuration).stateDirectory]
+    guard !looksIntoState else { return true }
+    if places.contains(where: { path.hasPrefix($0 + "/") }) { return false }
+    // A warning says that its directory is closed to this user.
+    return access(Self.directory(of: path), X_OK) == 0 || errno != EACCES
+  }
+
+  private static func directory(of path: String) -> String {
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
   /// The state directory is made by the host; any other directory must be there.
   private func directory(of socket: ControlSocket) -> [Finding] {
-    let slash = socket.path.lastIndex(of: "/") ?? socket.path.startIndex
-    let directory = slash == socket.path.startIndex ? "/" : String(socket.path[..<slash])
-    guard directory != configuration.stateDirectory, access(directory, W_OK) != 0 else { return [] }
+    let directory = Self.directory(of: socket.path)
+    guard directory != configuration.stateDirectory, directory != LaunchReview(configuration).stateDirectory, access(directory, W_OK) != 0
+    else { return [] }
     // A service manager may make it, as RuntimeDirectory= does for /run/taskhost.
     return [
       Finding(
@@ -61,6 +77,7 @@ struct AccessReview {
   private func tokens() -> [Finding] {
     guard configuration.control.listen != nil else { return [] }
     let file = TokenFile(path: configuration.tokenFile)
+    guard looks(at: file.path) else { return [] }
     do throws(TokenFileError) {
       let count = try file.read().count
       guard count == 0 else { return [Finding(.tokens, .ok, of: file.path, count == 1 ? "1 token" : "\(count) tokens")] }

@@ -21,12 +21,15 @@ enum ConfigurationChoice: Equatable {
   /// package installs it.
   static func ofCommand(_ file: String?) -> Self {
     if case .file(let file) = ofHost(file) { return .file(file) }
-    if exists("state/control.sock") || exists("state/taskhost.sqlite") { return .defaults }
+    if access("state/control.sock", F_OK) == 0 || access("state/taskhost.sqlite", F_OK) == 0 { return .defaults }
     return exists(installed) ? .file(installed) : .defaults
   }
 
-  /// Whether there is a file of that name, even one that cannot be read, such as a link that leads to itself.
-  private static func exists(_ file: String) -> Bool { access(file, F_OK) == 0 || errno != ENOENT }
+  /// Whether something is there, even what cannot be read: a link that leads nowhere is no reason for the defaults.
+  private static func exists(_ file: String) -> Bool {
+    var info = stat()
+    return lstat(file, &info) == 0 || errno != ENOENT
+  }
 
   func load() throws(ConfigurationError) -> HostConfiguration {
     switch self {

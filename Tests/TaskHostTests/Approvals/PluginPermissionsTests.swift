@@ -1,3 +1,4 @@
+import Glibc
 import TaskModel
 import Testing
 
@@ -61,6 +62,38 @@ import Testing
     #expect(try Self.gained("[plugin.a]\nmay_submit = [\"b.c\"]", over: "[plugin.a]\nmay_submit = [\"b.*\"]").isEmpty)
     #expect(try Self.gained("[plugin.a]\nmay_notify = [\"*\"]", over: "[plugin.a]\nmay_notify = [\"door*\"]").count == 1)
     #expect(try Self.gained(Self.entitled("exec = true"), over: "[plugin.a]\nisolation = \"thread\"").isEmpty)
+  }
+
+  @Test(
+    "a change that is less is a loss of what has gone, and of nothing else",
+    arguments: [
+      (entitled("network = [443, 80]"), entitled("network = [443]"), "it may connect to the ports 80"),
+      (entitled("network = [443]"), "", "it may connect to the ports 443"), (entitled("exec = true"), "", "it may start programs"),
+      ("[plugin.a]\nenvironment = [\"PATH\", \"HOME\"]", "[plugin.a]\nenvironment = [\"HOME\"]", "it gets the environment variables PATH"),
+    ])
+  func losses(_ before: String, _ after: String, _ sentence: String) throws {
+    let (old, new) = (try Self.permissions(before), try Self.permissions(after))
+    #expect(new.gained(over: old).isEmpty && new.lost(since: old) == [sentence])
+    #expect(old.gained(over: new) == [sentence] && old.lost(since: new).isEmpty)
+  }
+
+  @Test("a command runs as a user: what it gains and loses with another one", .enabled(if: geteuid() == 0))
+  func users() throws {
+    func command(_ lines: String) throws -> PluginPermissions { try Self.permissions("[command.a]\nrun = [\"/bin/true\"]\n\(lines)\n") }
+    let (host, nobody, daemon) = (try command(""), try command("user = \"nobody\""), try command("user = \"daemon\""))
+    let boxed = try command("entitlements = { read = [\"/srv\"] }")
+    #expect(host.sentences == ["it runs as root and may do whatever the host may"])
+    #expect(nobody.sentences == ["it runs as nobody and may do whatever that user may"])
+    let root = try command("user = \"root\"")
+    #expect(root == host)
+    #expect(host.gained(over: nobody) == ["it runs as root instead of nobody"] && host.lost(since: nobody).isEmpty)
+    #expect(nobody.gained(over: host).isEmpty && nobody.lost(since: host) == host.sentences)
+    #expect(nobody.gained(over: daemon) == ["it runs as nobody instead of daemon"] && nobody.lost(since: daemon).isEmpty)
+    #expect(boxed.gained(over: nobody).contains("it may read /srv") && boxed.lost(since: nobody) == nobody.sentences)
+    #expect(nobody.gained(over: boxed) == nobody.sentences && boxed.gained(over: host).isEmpty)
+    let more = try command("environment = [\"PATH\", \"HOME\"]")
+    #expect(more.gained(over: host) == ["it gets the environment variables PATH, HOME"] && more.lost(since: host).isEmpty)
+    #expect(more.gained(over: nobody).count == 2 && nobody.lost(since: more) == [host.sentences, [more.sentences[1]]].flatMap(\.self))
   }
 
   @Test("one more identifier is a gain, and what any of the tables gives counts, whichever comes first")

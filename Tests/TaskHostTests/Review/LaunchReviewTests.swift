@@ -52,6 +52,70 @@ import Testing
     #expect(found[3].seen.contains("PATH (\(directory)/)") && found[4].seen.contains("is not a directory"), "\(found)")
   }
 
+  /// A script or program, and what is said of it; nil: nothing.
+  private static let contents: [(content: [UInt8], flaw: String?)] = [
+    (Array("#!/bin/sh\n".utf8), nil), (Array("#! /usr/bin/env sh\n".utf8), nil), (Array("#!nowhere/sh\n".utf8), nil),
+    (Array("#!/nowhere/sh -e\n".utf8), "its first line names /nowhere/sh: No such file"),
+    (Array("#!/bin/sh\r\necho\n".utf8), "ends with a carriage return"), (Array("#!\n".utf8), "names no program"), ([], "it is empty"),
+    (Array("echo hello\n".utf8), "neither a program nor a script"), (Array("\u{7f}ELF".utf8), "cut off"),
+  ]
+
+  @Test("a program that the kernel would not start fails each run of its command: scripts, texts, halves")
+  func kinds() throws {
+    var contents = Self.contents
+    let program = try Data(contentsOf: URL(filePath: "/bin/true"))
+    contents.append((Array(program), nil))
+    for part in [64, 100, program.count / 2] { contents.append((Array(program.prefix(part)), "cut off")) }
+    var text = ""
+    for (index, (content, _)) in contents.enumerated() {
+      try Data(content).write(to: URL(filePath: directory + "/p\(index)"))
+      chmod(directory + "/p\(index)", 0o755)
+      text += "[command.c\(index)]\nrun = [\"@/p\(index)\"]\n"
+    }
+    let found = try findings(text).filter { $0.topic == .commands }
+    for (index, (_, flaw)) in contents.enumerated() {
+      let finding = found.first { $0.subject == "c\(index)" }
+      #expect((finding == nil) == (flaw == nil), "\(index): \(found)")
+      if let flaw { #expect(finding?.seen.contains(flaw) == true, "\(index): \(found)") }
+    }
+  }
+
+  @Test("a program outside of the system's folders is not started in a sandbox", .enabled(if: LaunchReview.confinesPrograms))
+  func sandboxed() throws {
+    try "#!/bin/sh\n".write(toFile: directory + "/own", atomically: false, encoding: .utf8)
+    chmod(directory + "/own", 0o755)
+    let found = try findings(
+      """
+      [command.a]
+      run = ["@/own"]
+      entitlements = { read = ["@/own"] }
+      [command.b]
+      run = ["true"]
+      entitlements = {}
+      [command.c]
+      run = ["@/own"]
+      [command.d]
+      run = ["/bin/sh", "@/own"]
+      entitlements = { read = ["@/own"] }
+      """
+    ).filter { $0.topic == .commands }
+    #expect(found.map(\.subject) == ["a"] && found.first?.seen.contains("in the folders of the system") == true, "\(found)")
+  }
+
+  @Test("a file with a secret that is a pipe, a device, a folder or empty")
+  func secrets() throws {
+    #expect(mkfifo(directory + "/pipe", 0o600) == 0)
+    try Data().write(to: URL(filePath: directory + "/empty"))
+    try Data("secret".utf8).write(to: URL(filePath: directory + "/good"))
+    let files = ["@/pipe", "/dev/null", "@/plugins", "@/empty", "@/missing", "@/good"]
+    let text = files.map { "[[notify]]\non = [\"failed\"]\nurl = \"https://example.org/\"\nsecret_file = \"\($0)\"\n" }.joined()
+    let found = try findings(text).filter { $0.topic == .receivers }.map(\.seen)
+    #expect(found.count == 5, "\(found)")
+    for (seen, flaw) in zip(found, ["is not a file", "is not a file", "is not a file", "is empty", "No such file"]) {
+      #expect(seen.hasPrefix("secret_file ") && seen.contains(flaw), "\(seen)")
+    }
+  }
+
   @Test("keys that cannot be read, a mark in the state directory, and a plugin directory that is not there prevent a launch")
   func obstacles() throws {
     let found = try findings(

@@ -23,6 +23,14 @@ struct ConfigurationPath: Hashable, CustomStringConvertible, ExpressibleByArrayL
   /// Nil for the whole file.
   var parent: Self? { components.isEmpty ? nil : Self(components.dropLast()) }
 
+  /// Keys whose values may be secrets, or contain some: nobody is shown them, in no report and no message.
+  private static let secret: Set<String> = ["settings", "payload", "environment", "ping", "url", "endpoint"]
+
+  /// Whether a value there may be a secret.
+  var mayHoldSecret: Bool {
+    components.contains { component in if case .key(let key) = component { Self.secret.contains(key) } else { false } }
+  }
+
   /// As TOML writes it: `plugin."org.example.sync".requires[0]`.
   var description: String {
     var text = ""

@@ -128,7 +128,8 @@ extension TOMLConverter<String> {
         byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
       }
       guard let first = text.utf8.first, isName, !(0x30...0x39).contains(first) else {
-        throw TextProblem("\"\(text)\" is not the name of an environment variable (A-Z a-z 0-9 _, first no digit; the name only, no value)")
+        // Who writes a value there instead has written a secret.
+        throw TextProblem("this is not the name of an environment variable (A-Z a-z 0-9 _, first no digit; the name only, no value)")
       }
       return text
     }

@@ -61,6 +61,12 @@ struct TOMLPositions {
     return Position(line: 1, column: 1)
   }
 
+  /// The key, or the element of a list, that was begun last before a place of the text.
+  func path(before line: Int, _ column: Int) -> ConfigurationPath? {
+    positions.filter { ($0.value.line, $0.value.column) <= (line, column) }
+      .max { ($0.value.line, $0.value.column, $0.key.components.count) < ($1.value.line, $1.value.column, $1.key.components.count) }?.key
+  }
+
   // MARK: Structure
 
   /// `[a.b]` or `[[a.b]]`. Returns the table of the following keys.

@@ -29,10 +29,10 @@ final class TOMLReader {
     if let fatal = positions.fatal {
       // An earlier error takes precedence.
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      _ = try Self.parse(lines.prefix(fatal.statementLine - 1).joined(separator: "\n"))
+      _ = try Self.parse(lines.prefix(fatal.statementLine - 1).joined(separator: "\n"), positions)
       throw ConfigurationProblem(line: fatal.position.line, column: fatal.position.column, message: "not valid TOML: \(fatal.message)")
     }
-    root = try Self.parse(text)
+    root = try Self.parse(text, positions)
     self.positions = positions
     for position in positions.zeroEscapes {
       problems.append(
@@ -40,12 +40,15 @@ final class TOMLReader {
     }
   }
 
-  private static func parse(_ text: String) throws(ConfigurationProblem) -> [String: ConfigurationValue] {
+  private static func parse(_ text: String, _ positions: TOMLPositions) throws(ConfigurationProblem) -> [String: ConfigurationValue] {
     do {
       return ConfigurationValue.copy(try TOMLTable(string: text))
     } catch let error as TOMLParseError {
-      let place = error.source.begin
-      throw ConfigurationProblem(line: max(place.line, 1), column: max(place.column, 1), message: "not valid TOML: \(error.description)")
+      let (line, column) = (max(error.source.begin.line, 1), max(error.source.begin.column, 1))
+      // The parser may quote the value.
+      let isSecret = positions.path(before: line, column)?.mayHoldSecret ?? false
+      throw ConfigurationProblem(
+        line: line, column: column, message: "not valid TOML\(isSecret ? ": this value cannot be read" : ": \(error.description)")")
     } catch {
       throw ConfigurationProblem(line: 1, column: 1, message: "not valid TOML: \(error)")
     }
