@@ -90,7 +90,7 @@ struct ReloadTests {
     }
   }
 
-  @Test("a file that the host has found by itself must not be gone: the defaults would cancel every schedule")
+  @Test("a file that the host has found must not be gone, nor empty, as one being written: the defaults would cancel every schedule")
   func foundFile() async throws {
     try await HostProcess.prepare { host in
       try await host.add("script.so", "script")
@@ -102,6 +102,12 @@ struct ReloadTests {
       #expect(gone.status == 78 && gone.errors.contains("nothing has changed"), "\(gone)")
       symlink("taskhost.toml", file)
       #expect(try await host.cli("reload", "--socket", host.socket).status == 78)
+      unlink(file)
+      for text in ["", "# not written yet\n"] {
+        try host.directory.file("taskhost.toml", text)
+        let empty = try await host.cli("reload", "--socket", host.socket)
+        #expect(empty.status == 78 && empty.errors.contains("the file sets no key"), "\(empty)")
+      }
       #expect(try await host.json("tasks", "list")["requests"]?.array.first?["state"]?.string == "pending")
     }
   }

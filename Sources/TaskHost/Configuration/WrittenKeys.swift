@@ -44,6 +44,8 @@ struct WrittenKeys: Sendable, Equatable {
     var shownAfter: String? { after.map(WrittenKeys.cut) }
   }
 
+  var isEmpty: Bool { values.isEmpty }
+
   /// What differs in another version, in the order of the keys' names.
   func changes(to other: WrittenKeys) -> [Change] {
     Set(values.keys).union(other.values.keys).map { Change(path: $0, before: values[$0], after: other.values[$0]) }

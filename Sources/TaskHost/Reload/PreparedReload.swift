@@ -40,6 +40,11 @@ struct PreparedReload: Sendable {
       sealing = nil
       problems += ReloadFailure(error).problems
     }
+    if configuration.written.isEmpty, !present.written.isEmpty {
+      // Most editors and copying programs empty a file before they write it.
+      problems.append(
+        "the file sets no key, as one that is just being written: reload again when it is written, or restart the host for all defaults")
+    }
     guard problems.isEmpty else { throw ReloadFailure(problems) }
     let running = before.launched.registry.registered
     let effective: HostConfiguration

@@ -70,7 +70,10 @@ final class HostProcess: Sendable {
       change(&tables)
       return tables.configuration(isolation, shared: directory("shared"))
     }
-    if let text { try directory.file("taskhost.toml", text) }
+    guard let text else { return }
+    // At once, so that no reload reads half of it.
+    let new = try directory.file("taskhost.toml.new", text)
+    guard rename(new, directory("taskhost.toml")) == 0 else { throw TestFailure("rename \(new): errno \(errno)") }
   }
 
   /// Puts a fixture into the plugin directory.
