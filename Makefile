@@ -19,8 +19,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs package packaged package-check lint format bench clean clean-state
 
-# What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
-PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
+# What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs. The service of postgresql is not
+# needed, and is not started: tests start servers of their own.
+PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config postgresql procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
 STATE := state
 BUILD := .build/release
 # The programs as they are installed: without debug information, which stays in $(BUILD).
@@ -38,7 +39,7 @@ deps:
 	if [ -n "$$missing" ]; then \
 	  echo "installing$$missing"; \
 	  as_root=""; if [ "$$(id -u)" != 0 ]; then as_root=sudo; fi; \
-	  $$as_root apt-get update -q; $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	  $$as_root apt-get update -q; $$as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -q -y --no-install-recommends $$missing; \
 	fi
 	@command -v swift >/dev/null || { echo "make: swift is not on the PATH: install the Swift 6.3 toolchain from swift.org"; exit 1; }
 

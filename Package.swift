@@ -63,8 +63,9 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostControl", "HostProcesses", "HostThreads",
-        "PluginCheck", "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient", "TaskModel",
+        "CPluginTemplates", "CProgramCode", "CTaskHostSystem", "CalendarTime", "Failpoints", "FleetStore", "HostControl", "HostProcesses",
+        "HostThreads", "PluginCheck", "PluginTrust", "RecordJSON", "StrictText", "Takeover", "TaskFilters", "TaskHost", "TaskHostClient",
+        "TaskModel",
         "TaskStore", "ValueSealing", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
@@ -95,9 +96,9 @@ let package = Package(
     .target(
       name: "TaskHost",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostProcesses", "HostThreads", "HostWatches",
-        "OpenFiles", "PluginRuntime",
-        "PluginTrust", "ProgramSearch", "RecordJSON", "StrictText", "SchedulingLimits", "TaskFilters", "TaskModel",
+        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "FleetStore", "HostConditions", "HostProcesses", "HostThreads",
+        "HostWatches", "OpenFiles", "PluginRuntime", "PluginTrust", "ProgramSearch", "RecordJSON", "StrictText", "SchedulingLimits",
+        "TaskFilters", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "ValueSealing", "WorkerLink", "WorkerProcesses", "WorkerSandbox", deque, logging,
         tomlKit,
       ],
@@ -172,6 +173,10 @@ let package = Package(
       name: "TaskStore",
       dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "StrictText", "TaskModel", "ValueSealing", grdb, grdbSQLite],
       swiftSettings: settings),
+    // What the hosts of a fleet share, in PostgreSQL, whose client library is loaded when it is needed.
+    .target(
+      name: "FleetStore", dependencies: ["CPostgres", "HostThreads", "MemoryStore", "TaskModel", "TaskStore"], swiftSettings: settings),
+    .target(name: "CPostgres"),
     // What the store keeps secret, and the keys for that.
     .target(
       name: "ValueSealing", dependencies: ["COpenSSL", "HostThreads", "PluginTrust", "StrictText"], swiftSettings: settings),
@@ -266,6 +271,15 @@ let package = Package(
       dependencies: [
         "CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskFilters", "TaskModel", "TaskStore", "ValueSealing", grdb,
         grdbSQLite,
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "PostgresTestSupport", dependencies: ["StoreTestSupport", "TestSupport"], path: "Tests/PostgresTestSupport",
+      swiftSettings: settings),
+    .testTarget(
+      name: "FleetStoreTests",
+      dependencies: [
+        "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskStore", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(name: "ValueSealingTests", dependencies: ["StoreTestSupport", "StrictText", "ValueSealing"], swiftSettings: settings),
@@ -364,7 +378,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "ExecTests", dependencies: ["CTaskHost", "Exec", "StrictText", "TaskHostSDK"], swiftSettings: settings),
     .systemLibrary(name: "CLibSSL", path: "Tests/CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
-    .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TaskHostClient", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["Failpoints", "PostgresTestSupport", "TaskHostClient", "TestSupport"], swiftSettings: settings),
     // The example of Documentation/clients.md.
     .executableTarget(
       name: "client-example", dependencies: ["TaskHostClient"], path: "Tests/Fixtures/ClientExample", swiftSettings: settings),

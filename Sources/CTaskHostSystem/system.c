@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -38,6 +39,13 @@ int taskhost_system_set_time_slice(unsigned long nanoseconds) {
 }
 
 int taskhost_system_open_place(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
+
+int taskhost_system_boot_timer_create(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int taskhost_system_boot_timer_set(int descriptor, long long nanoseconds) {
+  struct itimerspec at = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+  return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &at, NULL);
+}
 
 int taskhost_system_event_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 

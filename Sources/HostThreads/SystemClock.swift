@@ -26,6 +26,9 @@ public struct SystemClock: HostClock {
   /// The time of the monotonic clock, without a call through the protocol.
   public static var now: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
 
+  /// Nanoseconds on the clock that runs from the machine's start, through suspends.
+  public static var bootNanoseconds: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
+
   /// Waits until `time`, but no longer than a millisecond: the last 130 µs awake, because a thread that sleeps is late by tens of
   /// microseconds.
   public static func waitExactly(until time: MonotonicTime) {

@@ -66,6 +66,12 @@ extension MemoryTransaction {
     runOrder.remove(SortedKeys.Key(rank: run, id: run))
   }
 
+  /// Removes these runs from the history, and their schedules with them.
+  func forgetRuns(_ sequences: [Int64]) {
+    for key in Set(sequences.compactMap { schedulesOfRuns[$0] }) { set(\.schedules[key], to: nil) }
+    forget(sequences)
+  }
+
   private func forget(_ sequences: [Int64]) {
     for sequence in sequences {
       guard let run = runs[sequence] else { continue }

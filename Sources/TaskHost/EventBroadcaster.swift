@@ -124,7 +124,7 @@ final class EventBroadcaster: Sendable {
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
     case .health(let identifier, let health):
       log(health, of: identifier)
-    case .conditionsAwaited, .filesAwaited, .wakeAwaited: break
+    case .conditionsAwaited, .filesAwaited, .wakeAwaited, .surrendered: break
     case .paced(let identifier, let interval):
       log.notice(
         "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",

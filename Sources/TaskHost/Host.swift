@@ -65,6 +65,8 @@ public final class Host: Sendable {
   private let endsSoon = Atomic(false)
   private let currentPhase = Mutex(HostPhase.launched)
   let board = ProblemBoard()
+  /// Nil if the host is in no fleet.
+  let fleet: FleetView?
   let debugged = DebuggedPlugins()
 
   /// Opens the store, finds plugins, lets them register, seals the registry, and starts due runs.
@@ -156,6 +158,8 @@ public final class Host: Sendable {
     launched = Guarded(Launched(registry: registry, specs: specs, launcher: launcher))
     let scheduler = parts.scheduler
     self.scheduler = scheduler
+    let fleet = try parts.fleetAgent(configuration, contracts, log).map(FleetView.init)
+    self.fleet = fleet
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
     parts.services.begin(registry.registered.map(\.identifiers)) { [conditions = surroundings.conditions] in
       conditions.look()
@@ -199,11 +203,13 @@ public final class Host: Sendable {
         observe: { notice in
           surroundings.receive(notice)
           events.receive(notice)
+          if case .surrendered(let requests) = notice { fleet?.agent.surrendered(requests) }
         })
       parts.begunRuns.clear()
       if lost > 0 { log.notice("\(lost) runs were lost with the previous host process: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
+    try fleet?.agent.begin()
     for plugin in registry.registered {
       plugin.logRegistration(to: log)
     }
@@ -216,7 +222,8 @@ public final class Host: Sendable {
 
   /// Submits all requests, or none if one is refused.
   public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
-    try await ask { self.scheduler.submit(requests, completion: $0) }
+    if try isForFleet(requests), let fleet { return try await ask { fleet.agent.submit(requests, completion: $0) } }
+    return try await ask { self.scheduler.submit(requests, completion: $0) }
   }
 
   /// The matching requests, newest first, without payloads.
@@ -235,18 +242,25 @@ public final class Host: Sendable {
 
   /// A request with its payload.
   public func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
-    if let record = try read({ () throws(StoreError) in try store.request(id) }) { return record }
+    if let record = try read({ () throws(StoreError) in try parts.requests.request(id) }) { return record }
+    if let fleet, id.origin == fleet.agent.place.origin { return try fleet.request(id) }
     throw RequestRefusal(.notFound, "there is no request \(id)")
   }
 
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.cancel(id, completion: $0) }
+    if try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil,
+      let record = try changeInFleet(id, { (record) throws(RequestRefusal) in try record.cancelInFleet() })
+    {
+      return record
+    }
+    return try await ask { self.scheduler.cancel(id, completion: $0) }
   }
 
   /// Makes a dead letter pending again.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.retry(id, completion: $0) }
+    if let record = try changeInFleet(id, { (record) throws(RequestRefusal) in try record.retryInFleet() }) { return record }
+    return try await ask { self.scheduler.retry(id, completion: $0) }
   }
 
   /// Releases a held or quarantined plugin, so that it gets runs immediately.
@@ -386,6 +400,7 @@ public final class Host: Sendable {
     launchedFiles.stop()
     surroundings.stop()
     assertions.stop()
+    fleet?.agent.stop()
     scheduler.stop()
     events.stopNotifying()
     events.finish()

@@ -1,3 +1,4 @@
+import FleetStore
 import HostConditions
 import HostThreads
 import Logging
@@ -13,6 +14,10 @@ import WorkerProcesses
 struct HostParts: Sendable {
   let directory: StateDirectory
   let store: SQLiteRequestStore
+  /// The store, and what the host holds for its fleet.
+  let requests: any RequestStore
+  /// What the ids of the fleet's requests share; nil if the host is in none.
+  let fleet: UInt64?
   let crashMemory: CrashMemory
   let begunRuns: BegunRuns
   let clock = SystemClock()
@@ -40,7 +45,9 @@ struct HostParts: Sendable {
     self.crashMemory = crashMemory
     approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
-    do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
+    fleet = try Self.fleetOrigin(configuration, directory, log)
+    requests = fleet.map { LeasedRequestStore(store, fleet: $0) } ?? store
+    do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), requests, clock, fleet: fleet, log) } catch {
       throw HostFailure(.configuration, "\(error)")
     }
     begunRuns = try BegunRuns(directory.begunRuns)
@@ -50,8 +57,8 @@ struct HostParts: Sendable {
     let assertions = AssertionKeeper(
       tell: { events.receive($0) }, spare: { [scheduler] in scheduler.spare($0) }, held: { inhibitor.set($0) })
     self.assertions = assertions
-    explainer = RequestExplainer(store: store, scheduler: scheduler, lastRuns: events.lastRuns)
-    services = PluginServices(scheduler, store: store, explainer: explainer, clock: clock, rules: rules, assertions: assertions)
+    explainer = RequestExplainer(store: requests, scheduler: scheduler, lastRuns: events.lastRuns)
+    services = PluginServices(scheduler, store: requests, explainer: explainer, clock: clock, rules: rules, assertions: assertions)
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)
       scheduler.receive(event)
@@ -76,9 +83,9 @@ struct HostParts: Sendable {
 
   /// A scheduler that has not started. Logs runs that it cannot record.
   static func scheduler(
-    _ policy: SchedulingPolicy, _ store: any RequestStore, _ clock: any HostClock, _ log: Logger
+    _ policy: SchedulingPolicy, _ store: any RequestStore, _ clock: any HostClock, fleet: UInt64? = nil, _ log: Logger
   ) throws(StoreError) -> Scheduler {
-    try Scheduler(policy: policy, store: store, clock: clock) { run in
+    try Scheduler(policy: policy, store: store, clock: clock, fleet: fleet) { run in
       log.error("the run ended too late to be recorded; the next host process counts it as lost", metadata: ["run": "\(run)"])
     }
   }

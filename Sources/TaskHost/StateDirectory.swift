@@ -130,6 +130,9 @@ public final class StateDirectory: Sendable {
 
   var conditionOverrides: String { path + "/condition-overrides" }
 
+  /// What the ids of the host's fleet share, for a launch while the fleet's database cannot be reached.
+  var fleetMark: String { path + "/fleet" }
+
   /// See ``ApprovalBook``.
   var approvals: String { path + "/approvals.json" }
 

@@ -24,7 +24,7 @@ struct TaskHostCommand: AsyncParsableCommand {
       TokenCommand.self, TokensCommand.self, AuditCommand.self, SimulateCommand.self,
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, TopCommand.self, PauseCommand.self,
       ResumeCommand.self, HoldCommand.self, TakeoverCommand.self, ConfigCommand.self, DoctorCommand.self, StoreCommand.self,
-      ReloadCommand.self, ShutdownCommand.self,
+      FleetCommand.self, ReloadCommand.self, ShutdownCommand.self,
     ])
 
   /// Runs the command in `arguments` and reports errors.

@@ -22,10 +22,10 @@ struct HelpExampleTests {
       for _ in 0..<4 { _ = try await host.run("result 4", identifier: "com.example.report") }
       let examples = try await Self.examples()
       #expect(examples.count > 70, "\(examples.count)")
-      // top needs a terminal, and plugins debug a debugger: TopTests and DebuggingTests run them.
+      // top needs a terminal, plugins debug a debugger, fleet a database: TopTests, DebuggingTests and FleetTests run them.
       for example in examples
       where example.command != ["plugins", "debug"]
-        && !["run", "shutdown", "top"].contains(example.command.first ?? Self.subcommand(example.line))
+        && !["fleet", "run", "shutdown", "top"].contains(example.command.first ?? Self.subcommand(example.line))
       {
         // What an example before has made, or what is there by now.
         try await shell.run("rm -rf libVendor.so.sig hello-sync notes; [ ! -f vendor.pub ] || cp vendor.pub new.pub")

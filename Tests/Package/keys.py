@@ -12,7 +12,7 @@ TABLES = {
     "PluginConfiguration": ["plugin"], "PluginConfiguration.Limits": ["plugin.limits"], "ProcessorLimit": ["plugin.limits.cpu"],
     "PluginConfiguration.Entitlements": ["plugin.entitlements"], "PluginConfiguration.Retry": ["plugin.retry", "schedule.retry"],
     "CommandConfiguration": ["command"], "ScheduleConfiguration": ["schedule"], "Window": ["windows"], "EventSocketTable": ["events"], "Idle": ["idle"],
-    "ConditionSettings": ["conditions"], "Traces": ["traces"], "Encryption": ["encryption"], "AdoptionManifest": [],
+    "ConditionSettings": ["conditions"], "Traces": ["traces"], "Encryption": ["encryption"], "Fleet": ["fleet"], "AdoptionManifest": [],
 }
 # What the configuration shows as a table with keys of the operator's choice.
 FREE = {"resources.*", "plugin.settings.*"}

@@ -27,7 +27,7 @@ import Testing
       case .storeFailed(let error): told.append(error.description)
       case .storeRecovered: told.append("recovered")
       case .event, .submitted, .began, .ended, .health, .paced, .pauseEnded, .objective, .incident, .told, .conditionsAwaited,
-        .filesAwaited, .wakeAwaited:
+        .filesAwaited, .wakeAwaited, .surrendered:
         break
       }
       if told.last == "recovered" { break }

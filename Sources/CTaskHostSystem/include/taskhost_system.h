@@ -26,6 +26,12 @@ int taskhost_system_set_time_slice(unsigned long nanoseconds);
 int taskhost_system_event_create(void);
 int taskhost_system_event_set(int descriptor);
 
+/* A descriptor that poll finds readable once the boot clock has reached the time it was set to (timerfd on CLOCK_BOOTTIME, which goes on
+ * while the machine is suspended; close-on-exec, non-blocking). A time that is over makes it readable at once. Setting it again makes it
+ * unreadable; 0 disarms it. */
+int taskhost_system_boot_timer_create(void);
+int taskhost_system_boot_timer_set(int descriptor, long long nanoseconds);
+
 /* Names the calling thread; the kernel keeps 15 bytes. */
 int taskhost_system_set_thread_name(const char *name);
 

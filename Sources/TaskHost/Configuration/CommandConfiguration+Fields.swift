@@ -125,7 +125,7 @@ extension TOMLConverter<[String]> {
 }
 
 extension TOMLConverter<String> {
-  fileprivate static var line: Self {
+  static var line: Self {
     .text("a string") { text, _ throws(TextProblem) in
       guard (1...100_000).contains(text.utf8.count) else { throw TextProblem("expected 1 to 100,000 bytes, found \(text.utf8.count)") }
       return text

@@ -33,6 +33,7 @@ extension HostConfiguration {
     reportContradictionsOfNotify(to: reader)
     reportContradictionsOfTraces(to: reader)
     reportContradictionsOfEncryption(to: reader)
+    reportContradictionsOfFleet(to: reader)
     reportContradictionsOfSchedules(to: reader)
     if idle.times.lightAfter >= idle.times.deepAfter {
       let texts = (DurationText.format(idle.times.lightAfter), DurationText.format(idle.times.deepAfter))

@@ -55,6 +55,9 @@ extension HostConfiguration {
       TOMLField(
         "encryption", \.encryption, table: Encryption.fields,
         about: "The keys with which payloads, outputs, logs and the plugins' values are sealed in the store. Without, they are plain."),
+      TOMLField(
+        "fleet", \.fleet, table: Fleet.fields,
+        about: "The database that hosts share, for identifiers with scope = \"fleet\": any host that could begin a request takes it."),
       TOMLField("traces", \.traces, table: Traces.fields, about: "Where spans of submissions and runs go, for OpenTelemetry."),
       TOMLField(
         "notify", \.notify, tables: NotifyRule.fields, required: ["on"],

@@ -105,6 +105,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[encryption]`: the keys with which the values of the store are sealed.
   public var encryption = Encryption()
 
+  /// `[fleet]`: the database that the hosts of a fleet share.
+  public var fleet = Fleet()
+
   /// `[traces]`: where spans of submissions and runs go.
   public var traces = Traces()
 

@@ -14,6 +14,9 @@ extension PluginConfiguration {
         "isolation", \.isolation, .choice(),
         about: "Where its code runs: \"process\", sandboxed, or \"thread\", in the host and trusted as the host."),
       TOMLField(
+        "scope", \.scope, .choice(),
+        about: "Which requests it runs: those submitted to this host (\"host\"), or those of the whole fleet (\"fleet\")."),
+      TOMLField(
         "budget", optional: \.budget, .duration(.milliseconds(1) ... .days(30)),
         about: "How long a run may take. By default, as the plugin says, otherwise 30 s for a refresh and 10 min for processing."),
       TOMLField(

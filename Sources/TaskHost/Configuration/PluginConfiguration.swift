@@ -14,6 +14,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `file`: name of the plugin's file in a plugin directory; ties identifier and file before anything is loaded.
   public var file: String?
 
+  /// `scope`: which requests it runs.
+  public var scope = FleetScope.host
+
   /// `isolation`, process by default.
   public var isolation = Isolation.process
 

@@ -17,6 +17,8 @@ extension HostConfiguration {
     compare("log", log == other.log)
     compare("events", events == other.events)
     compare("conditions", conditions == other.conditions)
+    compare("fleet", fleet == other.fleet)
+    compare("scope", fleetIdentifiers == other.fleetIdentifiers)
     compare("metered_interfaces", meteredInterfaces == other.meteredInterfaces)
     return names
   }

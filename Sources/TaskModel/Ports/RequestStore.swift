@@ -315,9 +315,17 @@ public protocol StoreTransaction {
   ///
   /// - Returns: Whether there are more to examine.
   func pruneLanes(limit: Int) throws -> Bool
+
+  // MARK: Leases
+
+  /// Removes a request that the host holds for its fleet, with its runs; nil if the store has no such request.
+  func surrender(_ id: RequestID) throws -> SurrenderedRequest?
 }
 
 extension StoreTransaction {
+  /// Nil: most stores hold nothing for a fleet.
+  public func surrender(_ id: RequestID) throws -> SurrenderedRequest? { nil }
+
   /// The payload for the request's next run.
   public func payload(of id: RequestID) throws -> [UInt8] { try input(of: id).payload }
 
@@ -325,6 +333,20 @@ extension StoreTransaction {
   public func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
     guard let record = try self.request(request), record.state == .running, record.run == run else { throw StoreError.fenced }
     return record
+  }
+}
+
+/// A request that a host held for its fleet and holds no more: it has ended, or anybody may have it.
+public struct SurrenderedRequest: Sendable, Hashable {
+  /// The request with its payload.
+  public var record: RequestRecord
+  /// The runs that ended meanwhile, oldest first.
+  public var runs: [RunRecord]
+
+  /// Creates one.
+  public init(record: RequestRecord, runs: [RunRecord]) {
+    self.record = record
+    self.runs = runs
   }
 }
 

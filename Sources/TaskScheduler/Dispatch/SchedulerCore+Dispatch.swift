@@ -27,7 +27,7 @@ extension SchedulerCore {
     for lane in asked {
       guard let handler = lane.handler else { continue }
       let horizon = horizon(of: handler, now: now)
-      let room = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+      let room = room(of: handler)
       let limit = pauses.looksAtRequests ? max(room, Self.lookedAtTogether) : room
       noteQuestion()
       let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
@@ -63,6 +63,11 @@ extension SchedulerCore {
       lane.nextDue = .unknown
     }
     return hasPutOff
+  }
+
+  /// How many more runs a handler may get now, with those ahead.
+  func room(of handler: HandlerState) -> Int {
+    handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
   }
 
   /// Whether a slot is left for the offer and its lane is still open: runs that began before it may have closed the lane.
@@ -142,7 +147,7 @@ extension SchedulerCore {
     return max(time, opening)
   }
 
-  private var mayStart: Bool { !isDraining && storeTrouble == nil && permits != 0 }
+  var mayStart: Bool { !isDraining && storeTrouble == nil && permits != 0 }
 
   /// The host's free slots; 0 also if runs that an operator launched exceed the limit.
   var freeHostSlots: Int { max(0, policy.maxConcurrentRuns - occupiedSlots) }

@@ -22,6 +22,10 @@ struct EngineTurn {
   var changedWatches = false
   /// The files that requests wait for, if they may have changed; otherwise nil.
   var watches: Set<String>?
+  /// Requests of the fleet that ended without a run, or wait no more.
+  var endedWaiting: [RequestID] = []
+  /// Requests of the fleet that the host holds no more.
+  var surrendered: [SurrenderedRequest] = []
   /// Events that the host raises, to deliver when the inputs are settled.
   var raised: [String] = []
   /// Runs to take back from the launcher.

@@ -13,6 +13,8 @@ extension Scheduler {
     /// The runs that hold execution assertions now.
     case spare(Set<RunID>)
     case force
+    /// Stop the live runs of the fleet's requests by force.
+    case forceLeased
     /// Put a plan in force, or only see whether that can be done.
     case adopt(Adoption)
   }

@@ -15,6 +15,8 @@ extension Scheduler {
     case submitted(SubmittedRequest)
     /// A run ended.
     case ended(RunRecord)
+    /// The host holds these requests of its fleet no more. What became of them is to be told there.
+    case surrendered([SurrenderedRequest])
     /// A plugin's health has changed.
     case health(TaskIdentifier, PluginHealth)
     /// A submission without a time was made to wait for `minimum_interval`; sent once for each identifier.

@@ -40,15 +40,19 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
 
   /// Creates a scheduler that queues commands until it starts.
   ///
-  /// - Parameter unrecorded: Called on any thread for each run whose end arrived after the thread ended, or could not be recorded before. The
-  ///   next host process counts it as lost.
+  /// - Parameters:
+  ///   - fleet: What the ids of the fleet's requests share; nil if the host is in none.
+  ///   - unrecorded: Called on any thread for each run whose end arrived after the thread ended, or could not be recorded before. The next
+  ///     host process counts it as lost.
   public init(
-    policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock, unrecorded: @escaping @Sendable (RunID) -> Void = { _ in }
+    policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock, fleet: UInt64? = nil,
+    unrecorded: @escaping @Sendable (RunID) -> Void = { _ in }
   ) throws(StoreError) {
     self.store = store
     self.clock = clock
     self.unrecorded = unrecorded
     let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime)
+    core.fleet = fleet
     engine = SchedulingEngine(core, store: store)
   }
 
@@ -162,7 +166,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     case .expire(_, let completion): completion(.success([]))
     case .drain(_, let completion): completion()
     case .adopt(let adoption): adoption.completion(.failure(Self.hasStopped))
-    case .input, .force, .conditions, .spare: break
+    case .input, .force, .forceLeased, .conditions, .spare: break
     }
   }
 

@@ -107,6 +107,10 @@ final class SchedulerCore {
   var eventCounts = EventCounts()
   private var ids: RecordIDGenerator
   let origin: UInt64
+  /// What the ids of the fleet's requests share; nil if the host is in none. Set before the start.
+  var fleet: UInt64?
+  /// Whether the host's lease in the fleet has ended, and it has taken nothing since.
+  var leaseIsOver = false
   private var random: any RandomNumberGenerator
 
   init(

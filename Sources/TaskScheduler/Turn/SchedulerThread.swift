@@ -110,10 +110,18 @@ final class SchedulerThread {
         drainDeadline = nil
         core.isForced = true
         for run in core.live.keys { launcher.force(run, reason: .draining) }
+      case .forceLeased:
+        core.leaseIsOver = true
+        launcher.withdraw(core.claims.values.filter { $0.entry.request.origin == core.fleet }.map(\.entry.run))
+        forceLeased(core.live.values)
       case .adopt(let adoption): prepare(adoption)
       }
     }
     return inputs
+  }
+
+  private func forceLeased(_ entries: some Sequence<LiveRunEntry>) {
+    for entry in entries where entry.request.origin == core.fleet { launcher.force(entry.run, reason: .conditions) }
   }
 
   /// Expires the identifier's live runs as if their budget were spent. Returns these runs.
@@ -160,6 +168,7 @@ final class SchedulerThread {
     for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
     // These runs began although the drain's time is over: they were asked back too late.
     if core.isDraining, drainDeadline == nil { expireForDrain(turn.begun.map(\.entry.run)) }
+    if core.leaseIsOver { forceLeased(turn.begun.map(\.entry)) }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
       answer()
@@ -172,6 +181,7 @@ final class SchedulerThread {
     for pause in turn.endedPauses { observe(.pauseEnded(pause)) }
     for request in turn.submitted { observe(.submitted(request)) }
     for record in turn.history { observe(.ended(record)) }
+    if !turn.surrendered.isEmpty { observe(.surrendered(turn.surrendered)) }
     for event in turn.events { observe(.event(event)) }
     if let watches = turn.watches { observe(.filesAwaited(watches)) }
     for change in turn.pluginHealth { observe(change.notice) }

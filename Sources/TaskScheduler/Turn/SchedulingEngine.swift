@@ -197,7 +197,10 @@ final class SchedulingEngine {
         try core.endPauses(transaction, now: now)
         try core.tellNotices(transaction, now: now)
         if awaitsAdoption { try core.takeBack(of: nil, forChange: true, transaction, now: now) }
+        // Before dispatch: a retry is for any host of the fleet.
+        try core.surrenderSettled(transaction)
         try core.dispatch(transaction, now: now)
+        try core.surrenderSettled(transaction)
         try core.takeBackWhereDue(transaction, now: now)
         if !core.turn.incidents.isEmpty { try core.tellNotices(transaction, now: now) }
         try core.findWatches(transaction)

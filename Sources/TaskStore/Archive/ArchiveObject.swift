@@ -6,7 +6,7 @@ final class ArchiveObject {
   /// The number of the line, from 1.
   let line: Int
   private let bytes: [UInt8]
-  private let origin: UInt64
+  private let origin: UInt64?
   /// The place of the object in the line, such as `retry.`; empty for the line itself.
   private let place: String
   private var members: [String: JSONNode] = [:]
@@ -15,8 +15,8 @@ final class ArchiveObject {
 
   /// Reads a line.
   ///
-  /// - Parameter origin: The store of all ids in the archive.
-  convenience init(_ text: [UInt8], line: Int, origin: UInt64) throws(ArchiveFlaw) {
+  /// - Parameter origin: The store of all ids in the archive; nil if they may be of several.
+  convenience init(_ text: [UInt8], line: Int, origin: UInt64?) throws(ArchiveFlaw) {
     let node: JSONNode
     do {
       node = try JSONReader.read(text, limits: JSONLimits(values: 20_000, opaqueMembers: StoreArchive.bytes))
@@ -24,7 +24,7 @@ final class ArchiveObject {
     try self.init(node, text, line, origin, place: "")
   }
 
-  private init(_ node: JSONNode, _ text: [UInt8], _ line: Int, _ origin: UInt64, place: String) throws(ArchiveFlaw) {
+  private init(_ node: JSONNode, _ text: [UInt8], _ line: Int, _ origin: UInt64?, place: String) throws(ArchiveFlaw) {
     (self.line, bytes, self.origin, self.place) = (line, text, origin, place)
     guard case .object(let members) = node.value else {
       let what = place.isEmpty ? "the line" : String(place.dropLast())
@@ -147,7 +147,7 @@ final class ArchiveObject {
   func id<Kind>(_ name: String, _ type: RecordID<Kind>.Type) throws(ArchiveFlaw) -> RecordID<Kind>? {
     guard let text = try text(name) else { return nil }
     guard let id = RecordID<Kind>(text) else { throw flaw(name, "is not an id: \"\(String(text.prefix(80)).escapingControlCharacters)\"") }
-    guard id.origin == origin else { throw flaw(name, "is an id of another store than the archive's: \(id)") }
+    guard origin == nil || id.origin == origin else { throw flaw(name, "is an id of another store than the archive's: \(id)") }
     return id
   }
 

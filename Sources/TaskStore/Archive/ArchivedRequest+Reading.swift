@@ -3,8 +3,10 @@ import TaskModel
 
 extension ArchivedRequest {
   /// Reads the members of its line.
-  init(_ line: ArchiveObject) throws(ArchiveFlaw) {
-    let id = try line.requiredID("id", RequestID.self)
+  ///
+  /// - Parameter id: The id; nil if it is among the members.
+  init(_ line: ArchiveObject, id known: RequestID? = nil) throws(ArchiveFlaw) {
+    let id = if let known { known } else { try line.requiredID("id", RequestID.self) }
     let state = try line.requiredWord("state", RequestState.self)
     let due = try line.requiredTime("due_unix_ms")
     let submitted = try line.requiredTime("submitted_unix_ms")

@@ -18,17 +18,10 @@ struct ArchivedRequest {
 extension ArchivedRequest {
   /// Writes the members of its line.
   func write(to writer: inout JSONWriter) {
-    let request = record.request
     writer.word("kind", StoreArchive.Kind.request)
     writer.id("id", record.id)
-    writer.member(RequestField.identifier, request.identifier.rawValue)
-    writer.word("state", record.state)
-    writer.time("due_unix_ms", record.due)
-    writer.time("submitted_unix_ms", record.submitted)
-    writer.member(RequestField.priority, request.priority)
-    writeSubmission(to: &writer)
-    writeProgress(to: &writer)
-    if !request.payload.isEmpty { writer.blob("payload", request.payload) }
+    writeFields(to: &writer)
+    if !record.request.payload.isEmpty { writer.blob("payload", record.request.payload) }
     writer.blob("event_payload", eventPayload)
     writer.blob("checkpoint", checkpoint)
     guard !edges.isEmpty else { return }
@@ -38,6 +31,17 @@ extension ArchivedRequest {
       writer.word("ended", edge.ended)
       if !edge.output.isEmpty { writer.blob("output", edge.output) }
     }
+  }
+
+  /// Writes the members of the record without its id and its payload.
+  func writeFields(to writer: inout JSONWriter) {
+    writer.member(RequestField.identifier, record.request.identifier.rawValue)
+    writer.word("state", record.state)
+    writer.time("due_unix_ms", record.due)
+    writer.time("submitted_unix_ms", record.submitted)
+    writer.member(RequestField.priority, record.request.priority)
+    writeSubmission(to: &writer)
+    writeProgress(to: &writer)
   }
 
   private func writeSubmission(to writer: inout JSONWriter) {

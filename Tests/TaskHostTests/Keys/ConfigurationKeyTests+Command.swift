@@ -36,6 +36,7 @@ extension ConfigurationKeyTests {
       "ConfiguredCommandTests", "exit codes become results: 0 success, 75 retry, others failure, and exit_codes changes that"),
     "command.*.stdout": .endToEnd(
       "ConfiguredCommandTests", #"stdout = \"output\" makes what it prints the run's output, cut at the limit"#),
+    "command.*.scope": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
     "command.*.persistent": .endToEnd(
       "PersistentCommandTests", "a process is kept between runs, counts them, and gets the request's id, attempt and payload"),
     "command.*.idle_time": .endToEnd(

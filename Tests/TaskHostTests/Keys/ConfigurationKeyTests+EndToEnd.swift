@@ -28,6 +28,10 @@ extension ConfigurationKeyTests {
     "control.key": .endToEnd(
       "RemoteAccessTLSTests", "a host speaks TLS with the configured certificate, and with a renewed one without a restart"),
     "control.names": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
+    "fleet.url": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
+    "fleet.name": .endToEnd("FleetTests", "a drained host takes nothing more, and keys are unique in the fleet"),
+    "fleet.labels": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
+    "plugin.*.scope": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
     "redact": .endToEnd("AuditTests", "members that the configuration redacts are seen by the handler only"),
     "events.*.mode": .endToEnd(
       "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),

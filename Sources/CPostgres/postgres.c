@@ -1,0 +1,131 @@
+#include "taskhost_postgres.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+  pg_conn *(*connectParams)(const char *const *, const char *const *, int);
+  int (*status)(const pg_conn *);
+  int (*socket)(const pg_conn *);
+  int (*serverVersion)(const pg_conn *);
+  const char *(*errorMessage)(const pg_conn *);
+  void (*finish)(pg_conn *);
+  int (*setnonblocking)(pg_conn *, int);
+  int (*enterPipelineMode)(pg_conn *);
+  void (*(*setNoticeProcessor)(pg_conn *, void (*)(void *, const char *), void *))(void *, const char *);
+  int (*flush)(pg_conn *);
+  int (*consumeInput)(pg_conn *);
+  int (*isBusy)(pg_conn *);
+  pg_notify *(*notifies)(pg_conn *);
+  void (*freemem)(void *);
+  int (*sendQueryParams)(
+      pg_conn *, const char *, int, const pg_oid *, const char *const *, const int *, const int *, int);
+  int (*pipelineSync)(pg_conn *);
+  pg_result *(*getResult)(pg_conn *);
+  int (*resultStatus)(const pg_result *);
+  const char *(*resultErrorField)(const pg_result *, int);
+  int (*ntuples)(const pg_result *);
+  int (*nfields)(const pg_result *);
+  int (*getisnull)(const pg_result *, int, int);
+  int (*getlength)(const pg_result *, int, int);
+  const char *(*getvalue)(const pg_result *, int, int);
+  void (*clear)(pg_result *);
+} pq;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *library;
+
+static int find(void *handle, const char *name, void *place, char *message, size_t size) {
+  void *symbol = dlsym(handle, name);
+  if (symbol == NULL) {
+    snprintf(message, size, "libpq.so.5 has no %s: install PostgreSQL's client library of version 14 or newer", name);
+    return -1;
+  }
+  memcpy(place, &symbol, sizeof symbol);
+  return 0;
+}
+
+int pg_load(char *message, size_t size) {
+  pthread_mutex_lock(&lock);
+  int found = 0;
+  if (library == NULL) {
+    void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+      const char *reason = dlerror();
+      snprintf(message, size, "PostgreSQL's client library cannot be loaded (%s): install libpq5", reason ? reason : "unknown");
+      found = -1;
+    } else {
+#define FIND(member, name) (found = found != 0 ? found : find(handle, name, &pq.member, message, size))
+      FIND(connectParams, "PQconnectdbParams");
+      FIND(status, "PQstatus");
+      FIND(socket, "PQsocket");
+      FIND(serverVersion, "PQserverVersion");
+      FIND(errorMessage, "PQerrorMessage");
+      FIND(finish, "PQfinish");
+      FIND(setnonblocking, "PQsetnonblocking");
+      FIND(enterPipelineMode, "PQenterPipelineMode");
+      FIND(setNoticeProcessor, "PQsetNoticeProcessor");
+      FIND(flush, "PQflush");
+      FIND(consumeInput, "PQconsumeInput");
+      FIND(isBusy, "PQisBusy");
+      FIND(notifies, "PQnotifies");
+      FIND(freemem, "PQfreemem");
+      FIND(sendQueryParams, "PQsendQueryParams");
+      FIND(pipelineSync, "PQpipelineSync");
+      FIND(getResult, "PQgetResult");
+      FIND(resultStatus, "PQresultStatus");
+      FIND(resultErrorField, "PQresultErrorField");
+      FIND(ntuples, "PQntuples");
+      FIND(nfields, "PQnfields");
+      FIND(getisnull, "PQgetisnull");
+      FIND(getlength, "PQgetlength");
+      FIND(getvalue, "PQgetvalue");
+      FIND(clear, "PQclear");
+#undef FIND
+      /* It is never unloaded: its own libraries leave threads' data behind. */
+      if (found == 0) library = handle;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+static void ignore(void *argument, const char *message) {
+  (void)argument;
+  (void)message;
+}
+
+pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname) {
+  return pq.connectParams(keywords, values, expand_dbname);
+}
+int pg_status(const pg_conn *connection) { return pq.status(connection); }
+int pg_socket(const pg_conn *connection) { return pq.socket(connection); }
+int pg_server_version(const pg_conn *connection) { return pq.serverVersion(connection); }
+const char *pg_error_message(const pg_conn *connection) { return pq.errorMessage(connection); }
+void pg_finish(pg_conn *connection) { pq.finish(connection); }
+int pg_prepare(pg_conn *connection) {
+  pq.setNoticeProcessor(connection, ignore, NULL);
+  return pq.setnonblocking(connection, 1) == 0 && pq.enterPipelineMode(connection) == 1;
+}
+int pg_flush(pg_conn *connection) { return pq.flush(connection); }
+int pg_consume_input(pg_conn *connection) { return pq.consumeInput(connection); }
+int pg_is_busy(pg_conn *connection) { return pq.isBusy(connection); }
+pg_notify *pg_notifies(pg_conn *connection) { return pq.notifies(connection); }
+void pg_free(void *memory) { pq.freemem(memory); }
+int pg_send_query_params(
+    pg_conn *connection, const char *command, int count, const pg_oid *types, const char *const *values, const int *lengths,
+    const int *formats, int result_format) {
+  return pq.sendQueryParams(connection, command, count, types, values, lengths, formats, result_format);
+}
+int pg_pipeline_sync(pg_conn *connection) { return pq.pipelineSync(connection); }
+pg_result *pg_get_result(pg_conn *connection) { return pq.getResult(connection); }
+int pg_result_status(const pg_result *result) { return pq.resultStatus(result); }
+const char *pg_result_field(const pg_result *result, int field) { return pq.resultErrorField(result, field); }
+int pg_ntuples(const pg_result *result) { return pq.ntuples(result); }
+int pg_nfields(const pg_result *result) { return pq.nfields(result); }
+int pg_is_null(const pg_result *result, int row, int column) { return pq.getisnull(result, row, column); }
+int pg_length(const pg_result *result, int row, int column) { return pq.getlength(result, row, column); }
+const char *pg_value(const pg_result *result, int row, int column) { return pq.getvalue(result, row, column); }
+void pg_clear(pg_result *result) { pq.clear(result); }

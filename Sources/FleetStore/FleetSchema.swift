@@ -1,0 +1,383 @@
+/// The tables and functions of a fleet, in the schema `taskhost` of its database.
+///
+/// All times are milliseconds since 1970 by the database's clock. Hosts call the functions alone, so that hosts of an older version work on
+/// a newer schema: a function keeps its parameters and its meaning, or gets another name.
+///
+/// How requests move, and why so, is in `Documentation/decisions/fleet-claims.md`.
+enum FleetSchema {
+  /// The version that ``tables`` and ``functions`` make.
+  static let version: Int64 = 1
+  /// The oldest version that this host works on.
+  static let oldestVersion: Int64 = 1
+
+  /// Makes the tables of version 1. $1 would be the origin, but DDL takes no parameters: ``FleetDatabase/initialise(lease:)`` adds the row.
+  static let tables = [
+    "CREATE SCHEMA taskhost",
+    """
+    CREATE TABLE taskhost.fleet (
+      single boolean PRIMARY KEY DEFAULT true CHECK (single),
+      version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL)
+    """,
+    // One row a host, updated at each renewal: half of a page stays free, so that the new version stands beside the old one (HOT).
+    """
+    CREATE TABLE taskhost.host (
+      incarnation uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      name text NOT NULL, program text NOT NULL, labels text[] NOT NULL, identifiers text[] NOT NULL,
+      began bigint NOT NULL, lease_until bigint NOT NULL, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false)
+      WITH (fillfactor = 50)
+    """,
+    "CREATE SEQUENCE taskhost.id_counter",
+    // The fencing tokens: whoever claims a request later has a greater one.
+    "CREATE SEQUENCE taskhost.epoch",
+    // What requests need besides their time, as text: those with the same needs become runnable together.
+    """
+    CREATE TABLE taskhost.lane (
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, UNIQUE (identifier, gates))
+    """,
+    // Everything that has not ended, and dead letters. `lost` counts the owners that were fenced while they held it.
+    """
+    CREATE TABLE taskhost.request (
+      id bigint PRIMARY KEY, identifier text NOT NULL, state text NOT NULL, lane integer NOT NULL, due bigint NOT NULL,
+      rank bigint NOT NULL, lost integer NOT NULL DEFAULT 0, unique_key text, payload bytea NOT NULL, record text NOT NULL)
+    """,
+    "CREATE UNIQUE INDEX request_key ON taskhost.request (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed'",
+    "CREATE INDEX request_failed ON taskhost.request (identifier, id) WHERE state = 'failed'",
+    "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
+    "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
+    "CREATE TABLE taskhost.claim (request bigint PRIMARY KEY, incarnation uuid NOT NULL, epoch bigint NOT NULL, since bigint NOT NULL)",
+    """
+    CREATE TABLE taskhost.ended (
+      id bigint NOT NULL, identifier text NOT NULL, state text NOT NULL, ended bigint NOT NULL, payload bytea NOT NULL,
+      record text NOT NULL) PARTITION BY RANGE (ended)
+    """,
+    "CREATE INDEX ended_id ON taskhost.ended (id)",
+    """
+    CREATE TABLE taskhost.run (
+      id text NOT NULL, request bigint NOT NULL, identifier text NOT NULL, outcome text NOT NULL, ended bigint NOT NULL,
+      incarnation uuid NOT NULL, epoch bigint NOT NULL, record text NOT NULL) PARTITION BY RANGE (ended)
+    """,
+    "CREATE INDEX run_request ON taskhost.run (request)",
+    "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
+  ]
+
+  /// Makes the functions of this version, or replaces those of an older one.
+  static let functions = [now, newID, days, hosts, lanes, claiming, finishing, submitting].flatMap { $0 }
+
+  private static let now = [
+    """
+    CREATE OR REPLACE FUNCTION taskhost.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
+    $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$
+    """
+  ]
+
+  /// Like the ids of a store: 48 bits of milliseconds, 12 of a counter.
+  private static let newID = [
+    """
+    CREATE OR REPLACE FUNCTION taskhost.new_id() RETURNS bigint LANGUAGE sql VOLATILE AS
+    $$ SELECT taskhost.now_ms() << 12 | (nextval('taskhost.id_counter') & 4095) $$
+    """
+  ]
+
+  /// The history lies in a partition for each day. A day that is over is dropped as a whole.
+  private static let days = [
+    """
+    CREATE OR REPLACE FUNCTION taskhost.keep_days() RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE
+      day bigint := 86400000;
+      today bigint := taskhost.now_ms() / day;
+      oldest bigint := today - (SELECT history_days FROM taskhost.fleet);
+      kind text; number bigint; name text;
+    BEGIN
+      -- One host at a time; the others find the work done.
+      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
+      FOREACH kind IN ARRAY ARRAY['ended', 'run'] LOOP
+        FOR number IN today - 1 .. today + 3 LOOP
+          name := kind || '_' || number;
+          IF to_regclass('taskhost.' || name) IS NULL THEN
+            EXECUTE format('CREATE TABLE taskhost.%I PARTITION OF taskhost.%I FOR VALUES FROM (%s) TO (%s)',
+              name, kind, number * day, (number + 1) * day);
+          END IF;
+        END LOOP;
+        FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'taskhost'::regnamespace
+          AND relname ~ ('^' || kind || '_[0-9]+$') AND relkind = 'r' LOOP
+          IF split_part(name, '_', 2)::bigint < oldest THEN EXECUTE format('DROP TABLE taskhost.%I', name); END IF;
+        END LOOP;
+      END LOOP;
+      DELETE FROM taskhost.idempotency WHERE since < oldest * day;
+      DELETE FROM taskhost.host WHERE fenced < oldest * day
+        AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
+    END $$
+    """
+  ]
+
+  private static let hosts = [
+    """
+    CREATE OR REPLACE FUNCTION taskhost.register(name text, program text, labels text[], identifiers text[])
+    RETURNS TABLE (incarnation text, left_ms bigint) LANGUAGE sql AS $$
+      INSERT INTO taskhost.host (name, program, labels, identifiers, began, lease_until)
+      SELECT name, program, labels, identifiers, taskhost.now_ms(), taskhost.now_ms() + lease_ms FROM taskhost.fleet
+      RETURNING incarnation::text, lease_until - taskhost.now_ms()
+    $$
+    """,
+    // Everything that an owner does holds its row, so that whoever fences it waits for what is under way, and nothing follows.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.hold_lease(me uuid) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM FROM taskhost.host h WHERE h.incarnation = me AND h.fenced IS NULL AND h.lease_until > taskhost.now_ms() FOR SHARE;
+      IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
+    END $$
+    """,
+    """
+    CREATE OR REPLACE FUNCTION taskhost.requeue_fenced() RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE requeued bigint;
+    BEGIN
+      WITH gone AS (
+        DELETE FROM taskhost.claim c USING taskhost.host h WHERE c.incarnation = h.incarnation AND h.fenced IS NOT NULL
+        RETURNING c.request
+      ), back AS (
+        UPDATE taskhost.request r SET lost = r.lost + 1 FROM gone WHERE r.id = gone.request RETURNING r.lane, r.rank, r.id
+      )
+      INSERT INTO taskhost.ready SELECT lane, rank, id FROM back;
+      GET DIAGNOSTICS requeued = ROW_COUNT;
+      RETURN requeued;
+    END $$
+    """,
+    // The row first, then what it owned: the second statement sees what was committed while the first one waited.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.fence_expired() RETURNS bigint LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE taskhost.host SET fenced = taskhost.now_ms(), reason = 'its lease ended'
+        WHERE fenced IS NULL AND lease_until < taskhost.now_ms();
+      RETURN taskhost.requeue_fenced();
+    END $$
+    """,
+    // Renews the lease, then fences whoever let his own end. Returns when the next lease of another host ends.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[])
+    RETURNS TABLE (is_draining boolean, requeued bigint, next_end bigint) LANGUAGE plpgsql AS $$
+    DECLARE drains boolean; freed bigint;
+    BEGIN
+      UPDATE taskhost.host h SET lease_until = taskhost.now_ms() + f.lease_ms, identifiers = can_run
+        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL AND h.lease_until > taskhost.now_ms()
+        RETURNING h.draining INTO drains;
+      IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
+      freed := taskhost.fence_expired();
+      RETURN QUERY SELECT drains, freed, (
+        SELECT min(h.lease_until) - taskhost.now_ms() FROM taskhost.host h WHERE h.fenced IS NULL AND h.incarnation <> me);
+    END $$
+    """,
+    """
+    CREATE OR REPLACE FUNCTION taskhost.fence(which uuid, why text) RETURNS bigint LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE taskhost.host SET fenced = taskhost.now_ms(), reason = why WHERE incarnation = which AND fenced IS NULL;
+      RETURN taskhost.requeue_fenced();
+    END $$
+    """,
+  ]
+
+  private static let lanes = [
+    """
+    CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text) RETURNS integer LANGUAGE plpgsql AS $$
+    DECLARE found integer;
+    BEGIN
+      LOOP
+        SELECT id INTO found FROM taskhost.lane l WHERE l.identifier = which AND l.gates = needs;
+        IF found IS NOT NULL THEN RETURN found; END IF;
+        INSERT INTO taskhost.lane (identifier, gates) VALUES (which, needs) ON CONFLICT DO NOTHING;
+      END LOOP;
+    END $$
+    """
+  ]
+
+  private static let claiming = [
+    // Moves what has become due; any host does so for all. Returns when the next request is due, and the number of the newest lane.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.promote(most integer) RETURNS TABLE (moved bigint, next_due bigint, lanes bigint)
+    LANGUAGE plpgsql AS $$
+    DECLARE count bigint;
+    BEGIN
+      WITH due AS (
+        DELETE FROM taskhost.later WHERE ctid = ANY (ARRAY(
+          SELECT l.ctid FROM taskhost.later l WHERE l.due <= taskhost.now_ms() ORDER BY l.due LIMIT most FOR UPDATE SKIP LOCKED))
+        RETURNING request
+      )
+      INSERT INTO taskhost.ready SELECT r.lane, r.rank, r.id FROM due JOIN taskhost.request r ON r.id = due.request;
+      GET DIAGNOSTICS count = ROW_COUNT;
+      RETURN QUERY SELECT count, (SELECT min(l.due) FROM taskhost.later l), (SELECT max(l.id) FROM taskhost.lane l)::bigint;
+    END $$
+    """,
+    // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.claim(me uuid, lanes bigint[], limits bigint[], hints bigint[])
+    RETURNS TABLE (id bigint, lane integer, rank bigint, epoch bigint, lost integer, due bigint, payload bytea, record text)
+    LANGUAGE plpgsql AS $$
+    DECLARE token bigint := nextval('taskhost.epoch');
+    BEGIN
+      FOR i IN 1 .. cardinality(lanes) LOOP
+        RETURN QUERY WITH taken AS (
+          DELETE FROM taskhost.ready WHERE ctid = ANY (ARRAY(
+            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
+            ORDER BY q.rank, q.request LIMIT limits[i] FOR UPDATE SKIP LOCKED))
+          RETURNING ready.request, ready.rank
+        ), owned AS (
+          INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
+        )
+        SELECT r.id, r.lane, t.rank, token, r.lost, r.due, r.payload, r.record
+        FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
+      END LOOP;
+    END $$
+    """,
+  ]
+
+  private static let finishing = [
+    // Gives back what the host owns and does not know of: the answer to its claim was lost.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.give_back_unknown(me uuid, known bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE given bigint;
+    BEGIN
+      PERFORM taskhost.hold_lease(me);
+      WITH gone AS (
+        DELETE FROM taskhost.claim c WHERE c.incarnation = me AND c.request <> ALL (known) RETURNING c.request
+      )
+      INSERT INTO taskhost.ready (lane, rank, request)
+      SELECT r.lane, r.rank, r.id FROM gone JOIN taskhost.request r ON r.id = gone.request;
+      GET DIAGNOSTICS given = ROW_COUNT;
+      RETURN given;
+    END $$
+    """,
+    // Changes a request that nobody owns: it waits (or is a dead letter), and is to be pending, failed, cancelled. Returns whether it was so.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.resettle(which bigint, was text, becomes text, new_due bigint, new_rank bigint, new_record text)
+    RETURNS boolean LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE now bigint := taskhost.now_ms(); before taskhost.request;
+    BEGIN
+      SELECT r.* INTO before FROM taskhost.request r WHERE r.id = which AND r.state = was FOR UPDATE;
+      IF NOT FOUND OR EXISTS (SELECT FROM taskhost.claim c WHERE c.request = which) THEN RETURN false; END IF;
+      IF was = 'pending' THEN
+        DELETE FROM taskhost.ready q WHERE q.lane = before.lane AND q.rank = before.rank AND q.request = which;
+        IF NOT FOUND THEN
+          DELETE FROM taskhost.later l WHERE l.due = before.due AND l.request = which;
+          -- Somebody claims it at this moment.
+          IF NOT FOUND THEN RETURN false; END IF;
+        END IF;
+      END IF;
+      IF becomes = 'cancelled' THEN
+        DELETE FROM taskhost.request r WHERE r.id = which;
+        INSERT INTO taskhost.ended (id, identifier, state, ended, payload, record)
+          VALUES (which, before.identifier, becomes, now, before.payload, new_record);
+      ELSE
+        UPDATE taskhost.request r SET state = becomes, due = new_due, rank = new_rank, record = new_record WHERE r.id = which;
+        IF becomes = 'pending' THEN
+          IF new_due <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (before.lane, new_rank, which);
+          ELSE INSERT INTO taskhost.later (due, request) VALUES (new_due, which); END IF;
+        END IF;
+      END IF;
+      RETURN true;
+    END $$
+    """,
+    // Records what became of claimed requests, and returns those that were this host's to decide. The others were fenced.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.finish(
+      me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], records text[],
+      run_ids text[], run_requests bigint[], outcomes text[], runs text[])
+    RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE now bigint := taskhost.now_ms();
+    BEGIN
+      RETURN QUERY WITH told AS (
+        SELECT * FROM unnest(ids, states, lanes, dues, ranks, records) AS u (id, state, lane, due, rank, record)
+      ), mine AS (
+        DELETE FROM taskhost.claim c USING told WHERE c.request = told.id AND c.incarnation = me RETURNING c.request, c.epoch
+      ), kept AS (
+        SELECT told.* FROM told JOIN mine ON mine.request = told.id
+      ), gone AS (
+        DELETE FROM taskhost.request r USING kept WHERE r.id = kept.id AND kept.state IN ('succeeded', 'cancelled')
+        RETURNING r.id, r.identifier, kept.state, r.payload, kept.record
+      ), history AS (
+        INSERT INTO taskhost.ended (id, identifier, state, ended, payload, record)
+        SELECT id, identifier, state, now, payload, record FROM gone
+      ), back AS (
+        UPDATE taskhost.request r
+        SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, record = kept.record, lost = 0
+        FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'failed')
+        RETURNING r.id, r.state, r.lane, r.rank, r.due
+      ), soon AS (
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE state = 'pending' AND due <= now
+      ), waiting AS (
+        INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE state = 'pending' AND due > now
+      ), runs AS (
+        INSERT INTO taskhost.run (id, request, identifier, outcome, ended, incarnation, epoch, record)
+        SELECT u.id, u.request, r.identifier, u.outcome, now, me, mine.epoch, u.record
+        FROM unnest(run_ids, run_requests, outcomes, runs) AS u (id, request, outcome, record)
+        JOIN mine ON mine.request = u.request JOIN taskhost.request r ON r.id = u.request
+      )
+      SELECT mine.request FROM mine;
+    END $$
+    """,
+  ]
+
+  private static let submitting = [
+    // All or none. The ids come in the order of the requests.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.enqueue(
+      identifiers text[], lanes bigint[], dues bigint[], ranks bigint[], payloads bytea[], records text[])
+    RETURNS TABLE (id bigint) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE now bigint := taskhost.now_ms();
+    BEGIN
+      RETURN QUERY WITH given AS MATERIALIZED (
+        SELECT taskhost.new_id() AS id, u.* FROM unnest(identifiers, lanes, dues, ranks, payloads, records)
+          WITH ORDINALITY AS u (identifier, lane, due, rank, payload, record, place)
+      ), requests AS (
+        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, payload, record)
+        SELECT id, identifier, 'pending', lane, due, rank, payload, record FROM given
+      ), soon AS (
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM given WHERE due <= now
+      ), waiting AS (
+        INSERT INTO taskhost.later (due, request) SELECT due, id FROM given WHERE due > now
+      )
+      SELECT given.id FROM given ORDER BY place;
+    END $$
+    """,
+    // One request that names itself, by a unique key or an idempotency key. `known` is: new, held (its unique key is), repeated, or
+    // different (the idempotency key stands for another submission).
+    """
+    CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
+      task text, lane_id bigint, due_at bigint, its_rank bigint, content bytea, its_record text, named text, idempotent text, print bigint)
+    RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE
+      now bigint := taskhost.now_ms();
+      made bigint := taskhost.new_id();
+      before record;
+    BEGIN
+      IF idempotent IS NOT NULL THEN
+        INSERT INTO taskhost.idempotency (key, fingerprint, request, since) VALUES (idempotent, print, made, now) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+          SELECT i.fingerprint, i.request INTO before FROM taskhost.idempotency i WHERE i.key = idempotent;
+          RETURN QUERY SELECT before.request, CASE WHEN before.fingerprint = print THEN 'repeated' ELSE 'different' END;
+          RETURN;
+        END IF;
+      END IF;
+      LOOP
+        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, payload, record)
+          VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, content, its_record)
+          ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
+        IF FOUND THEN
+          IF due_at <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
+          ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at, made); END IF;
+          RETURN QUERY SELECT made, 'new'::text;
+          RETURN;
+        END IF;
+        SELECT r.id INTO before FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed';
+        IF FOUND THEN
+          UPDATE taskhost.idempotency i SET request = before.id WHERE i.key = idempotent;
+          RETURN QUERY SELECT before.id, 'held'::text;
+          RETURN;
+        END IF;
+      END LOOP;
+    END $$
+    """,
+  ]
+}

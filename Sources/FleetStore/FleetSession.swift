@@ -1,0 +1,227 @@
+import HostThreads
+package import TaskModel
+import TaskStore
+
+/// A connection to the database that the hosts of a fleet share, with what they do there. One thread uses it at a time.
+package final class FleetSession {
+  private let connection: PostgresConnection
+  /// How long the server may take to answer.
+  private let patience: Duration
+  /// The 62 bits that all ids of the fleet share.
+  package let origin: UInt64
+  /// How long a host's lease lasts after each renewal.
+  package let lease: Duration
+
+  /// Connects to a fleet.
+  ///
+  /// - Parameters:
+  ///   - address: What libpq takes: `postgres://…` or `key=value …`.
+  ///   - name: The host's name.
+  package init(_ address: String, name: String, patience: Duration = .seconds(10)) throws(FleetError) {
+    self.patience = patience
+    let fleet: PostgresRows
+    do throws(PostgresError) {
+      connection = try PostgresConnection(address, name: "taskhost \(name)")
+      fleet = try connection.run(
+        PostgresStatement("SELECT version, origin, lease_ms FROM taskhost.fleet"), by: SystemClock.now + patience)
+    } catch { throw FleetError(error) }
+    guard let version = fleet.int(0, 0), let origin = fleet.int(0, 1), let lease = fleet.int(0, 2) else { throw .notInitialised }
+    // A newer schema keeps what this host calls, see ``FleetSchema``.
+    guard version >= FleetSchema.oldestVersion else { throw .version(found: version) }
+    (self.origin, self.lease) = (UInt64(bitPattern: origin), .milliseconds(lease))
+  }
+
+  var deadline: MonotonicTime { SystemClock.now + patience }
+
+  func ask(_ statements: [PostgresStatement]) throws(FleetError) -> [PostgresRows] {
+    do throws(PostgresError) { return try connection.run(statements, by: deadline) } catch { throw FleetError(error) }
+  }
+
+  func ask(_ statement: PostgresStatement) throws(FleetError) -> PostgresRows {
+    do throws(PostgresError) { return try connection.run(statement, by: deadline) } catch { throw FleetError(error) }
+  }
+
+  // MARK: Hosts
+
+  /// Joins the fleet as a new incarnation, whose lease begins now.
+  package func register(_ host: FleetHost) throws(FleetError) -> String {
+    _ = try ask([PostgresStatement("SELECT taskhost.keep_days()")])
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT incarnation FROM taskhost.register($1, $2, $3, $4)", .text(host.name), .text(host.program), .texts(host.labels),
+        .texts(host.identifiers.map(\.rawValue))))
+    guard let incarnation = rows.text(0, 0) else { throw .refused("it gave no incarnation") }
+    return incarnation
+  }
+
+  /// Renews a lease, and fences the hosts that let theirs end. Throws ``FleetError/fenced`` if this one has ended.
+  package func renew(_ incarnation: String, identifiers: [TaskIdentifier]) throws(FleetError) -> FleetRenewal {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT is_draining, requeued, next_end FROM taskhost.renew($1::uuid, $2)", .text(incarnation),
+        .texts(identifiers.map(\.rawValue))))
+    return FleetRenewal(
+      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0, nextEnd: rows.int(0, 2).map { .milliseconds($0) })
+  }
+
+  /// Fences the hosts whose lease has ended, and gives what they held to others.
+  ///
+  /// - Returns: The number of requests that are ready again.
+  package func fenceExpired() throws(FleetError) -> Int64 {
+    try ask(PostgresStatement("SELECT taskhost.fence_expired()")).int(0, 0) ?? 0
+  }
+
+  /// Makes the days of the history that come, and drops those that are over.
+  package func keepDays() throws(FleetError) { _ = try ask(PostgresStatement("SELECT taskhost.keep_days()")) }
+
+  // MARK: Requests
+
+  /// The lane of requests with these needs, which is made if there is none.
+  package func lane(_ lane: Lane) throws(FleetError) -> Int64 {
+    let rows = try ask(
+      PostgresStatement("SELECT taskhost.lane_of($1, $2)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates))))
+    guard let id = rows.int(0, 0) else { throw .refused("it gave no lane") }
+    return id
+  }
+
+  /// All lanes of these identifiers.
+  package func lanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT id, identifier, gates FROM taskhost.lane WHERE identifier = ANY ($1)", .texts(identifiers.map(\.rawValue))))
+    return (0..<rows.count).compactMap { row in
+      guard let id = rows.int(row, 0), let identifier = rows.text(row, 1).flatMap({ try? TaskIdentifier($0) }),
+        // Needs that a newer host knows: this one leaves them alone.
+        let gates = rows.text(row, 2).flatMap({ try? RecordText.gates($0) })
+      else { return nil }
+      return FleetLane(id: id, lane: Lane(identifier, gates))
+    }
+  }
+
+  static func text(of gates: RunConstraints) throws(FleetError) -> String {
+    do { return try RecordText.text(of: gates) } catch { throw .refused("\(error)") }
+  }
+
+  /// Records what became of requests that the host held, moves what has become due, and claims what it wants.
+  ///
+  /// - Throws: ``FleetError/fenced`` if the lease has ended: nothing was recorded, and nothing claimed.
+  package func exchange(
+    _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand]
+  ) throws(FleetError) -> FleetExchange {
+    var statements = [PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation))]
+    if !settled.isEmpty { statements.append(Self.finish(incarnation, settled)) }
+    statements.append(PostgresStatement("SELECT moved, next_due, taskhost.now_ms(), lanes FROM taskhost.promote(500)"))
+    if !wanted.isEmpty {
+      statements.append(
+        PostgresStatement(
+          "SELECT id, lane, rank, epoch, lost, due, payload, record FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
+          .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank))))
+    }
+    let rows = try ask(statements)
+    guard rows.count == statements.count else { throw .refused("it did not answer all statements") }
+    var exchange = FleetExchange()
+    if !settled.isEmpty {
+      let accepted = Set((0..<rows[1].count).compactMap { rows[1].int($0, 0) })
+      exchange.fenced = settled.map(\.record.id).filter { !accepted.contains($0.sequence) }
+    }
+    let promotion = rows[settled.isEmpty ? 1 : 2]
+    exchange.promoted = promotion.int(0, 0) ?? 0
+    exchange.newestLane = promotion.int(0, 3) ?? 0
+    if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
+    if !wanted.isEmpty, let claims = rows.last { exchange.claimed = self.claimed(claims) }
+    return exchange
+  }
+
+  /// Gives back what the host owns besides `known`: the answer to a claim may have been lost with a connection.
+  package func giveBackUnknown(_ incarnation: String, besides known: [RequestID]) throws(FleetError) -> Int64 {
+    try ask(
+      PostgresStatement(
+        "SELECT taskhost.give_back_unknown($1::uuid, $2)", .text(incarnation), .ints(known.map(\.sequence)))
+    ).int(0, 0) ?? 0
+  }
+
+  /// Writes a request that nobody owns and that an operator changes.
+  ///
+  /// - Parameter state: Its state before.
+  /// - Returns: False, and nothing is changed, if somebody owns it, or its state is another.
+  package func resettle(_ record: RequestRecord, from state: RequestState) throws(FleetError) -> Bool {
+    try ask(
+      PostgresStatement(
+        "SELECT taskhost.resettle($1, $2, $3, $4, $5, $6)", .int(record.id.sequence), .text(state.rawValue), .text(record.state.rawValue),
+        .int(record.due.unixMilliseconds), .int(Self.rank(of: record)), .text(RecordText.text(of: record)))
+    ).flag(0, 0)
+  }
+
+  private static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
+    let runs = settled.flatMap(\.runs)
+    return PostgresStatement(
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", .text(incarnation),
+      .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
+      .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
+      .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
+      .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
+  }
+
+  private func claimed(_ rows: PostgresRows) -> [ClaimedRequest] {
+    (0..<rows.count).compactMap { row in
+      guard let sequence = rows.int(row, 0), let lane = rows.int(row, 1), let rank = rows.int(row, 2), let epoch = rows.int(row, 3),
+        let text = rows.bytes(row, 7)
+      else { return nil }
+      let id = RequestID(sequence: sequence, origin: origin)
+      let record = Result { () throws(RecordText.Flaw) in
+        try RecordText.request(text, id: id, payload: rows.bytes(row, 6) ?? [])
+      }
+      return ClaimedRequest(
+        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), record: record)
+    }
+  }
+
+  private static func rank(of record: RequestRecord) -> Int64 {
+    DueRequest(
+      id: record.id, due: record.due, priority: record.request.priority, attemptsSpent: 0, isRepeating: false
+    ).rank
+  }
+
+  /// Adds requests that have no name of their own, all or none. Returns their ids in order.
+  package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6)", .texts(drafts.map(\.record.request.identifier.rawValue)),
+        .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
+        .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
+    guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
+    return (0..<rows.count).compactMap { row in rows.int(row, 0).map { RequestID(sequence: $0, origin: origin) } }
+  }
+
+  /// Adds requests with unique or idempotency keys, all or none.
+  package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
+    let statements = drafts.map { draft in
+      let record = draft.record
+      return PostgresStatement(
+        "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9)", .text(record.request.identifier.rawValue),
+        .int(draft.lane), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)), .bytes(record.request.payload),
+        .text(RecordText.text(of: record)), .text(record.request.uniqueKey), .text(record.request.idempotencyKey),
+        .int(Int64(bitPattern: draft.fingerprint)))
+    }
+    return try ask(statements).map { (rows) throws(FleetError) in
+      guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
+        throw .refused("it gave no id")
+      }
+      return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
+    }
+  }
+
+  // MARK: Waking
+
+  /// Tells the other hosts that there is something to claim. Not part of a transaction that must be durable: NOTIFY takes a lock of the
+  /// whole cluster until its commit is synced.
+  package func notify() throws(FleetError) { _ = try ask(PostgresStatement("SELECT pg_notify('taskhost', '')")) }
+
+  /// Lets ``wait(waker:until:)`` return at notifications. A pool that shares its connections does not pass them on.
+  package func listen() throws(FleetError) { _ = try ask([PostgresStatement("LISTEN taskhost")]) }
+
+  /// Waits for a notification, for `waker` to be readable, or until `deadline`. Returns whether there was a notification.
+  package func wait(waker: Int32, until deadline: MonotonicTime) throws(FleetError) -> Bool {
+    do throws(PostgresError) { return try !connection.wait(waker: waker, until: deadline).isEmpty } catch { throw FleetError(error) }
+  }
+}

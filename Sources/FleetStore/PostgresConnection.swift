@@ -1,0 +1,202 @@
+import CPostgres
+import Glibc
+import HostThreads
+import TaskModel
+
+/// A connection to PostgreSQL. One thread uses it at a time.
+///
+/// Statements go out together, in libpq's pipeline mode, and are one transaction: all of them happen or none does. None is prepared under a
+/// name, so that a pool that shares its connections between transactions (PgBouncer) may stand in between.
+final class PostgresConnection {
+  private let connection: OpaquePointer
+
+  /// Connects. Blocks for at most `connect_timeout` for each server that the address names, 5 s if it gives none.
+  ///
+  /// - Parameters:
+  ///   - address: What libpq takes: `postgres://…` or `key=value …`.
+  ///   - name: What the server shows as the connection's program.
+  init(_ address: String, name: String) throws(PostgresError) {
+    var reason = [CChar](repeating: 0, count: 512)
+    guard pg_load(&reason, reason.count) == 0 else {
+      throw PostgresError(String(decoding: reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+    // What the address says comes last, and wins.
+    let settings = [
+      ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
+      ("keepalives_count", "3"), ("fallback_application_name", name), ("client_encoding", "UTF8"), ("dbname", address),
+    ]
+    guard
+      let connection = Self.withStrings(
+        settings.map(\.0),
+        { keywords in
+          Self.withStrings(settings.map(\.1)) { values in pg_connect(keywords, values, 1) }
+        })
+    else { throw PostgresError("no memory for a connection") }
+    guard pg_status(connection) == Int32(PG_CONNECTION_OK), pg_prepare(connection) == 1 else {
+      defer { pg_finish(connection) }
+      throw PostgresError(Self.message(of: connection))
+    }
+    self.connection = connection
+  }
+
+  deinit { pg_finish(connection) }
+
+  /// The server's version, such as 150018.
+  var serverVersion: Int { Int(pg_server_version(connection)) }
+
+  /// Runs the statements as one transaction and returns the rows of each.
+  ///
+  /// - Throws: The first error; nothing was changed then. If ``PostgresError/isLost``, the connection is dead, and nobody knows whether the
+  ///   transaction was committed.
+  @discardableResult
+  func run(_ statements: [PostgresStatement], by deadline: MonotonicTime) throws(PostgresError) -> [PostgresRows] {
+    for statement in statements { try send(statement) }
+    guard pg_pipeline_sync(connection) == 1 else { throw lost }
+    try flush(by: deadline)
+    var rows: [PostgresRows] = []
+    var failure: PostgresError?
+    while true {
+      try awaitResult(by: deadline)
+      // Nil ends the results of one statement.
+      guard let result = pg_get_result(connection) else {
+        guard pg_status(connection) == Int32(PG_CONNECTION_OK) else { throw failure ?? lost }
+        continue
+      }
+      switch Int(pg_result_status(result)) {
+      case PG_TUPLES_OK, PG_COMMAND_OK, PG_EMPTY_QUERY: rows.append(PostgresRows(result))
+      case PG_PIPELINE_SYNC:
+        pg_clear(result)
+        if let failure { throw failure }
+        return rows
+      case PG_PIPELINE_ABORTED: pg_clear(result)
+      default:
+        failure = failure ?? Self.error(of: result, on: connection)
+        pg_clear(result)
+      }
+    }
+  }
+
+  /// Runs one statement.
+  @discardableResult
+  func run(_ statement: PostgresStatement, by deadline: MonotonicTime) throws(PostgresError) -> PostgresRows {
+    let rows = try run([statement], by: deadline)
+    guard let first = rows.first else { throw PostgresError("the server did not answer a statement") }
+    return first
+  }
+
+  /// Waits until the server sends something unasked, `waker` is readable, or `deadline` has passed. Returns the channels of the
+  /// notifications that have arrived.
+  func wait(waker: Int32, until deadline: MonotonicTime) throws(PostgresError) -> [String] {
+    var channels = try notifications()
+    guard channels.isEmpty else { return channels }
+    var polled = [
+      pollfd(fd: pg_socket(connection), events: Int16(POLLIN), revents: 0), pollfd(fd: waker, events: Int16(POLLIN), revents: 0),
+    ]
+    poll(&polled, 2, Self.milliseconds(until: deadline))
+    if polled[0].revents != 0 { channels = try notifications() }
+    return channels
+  }
+
+  private func notifications() throws(PostgresError) -> [String] {
+    guard pg_consume_input(connection) == 1 else { throw lost }
+    var channels: [String] = []
+    while let notification = pg_notifies(connection) {
+      if let name = notification.pointee.name { channels.append(String(cString: name)) }
+      pg_free(notification)
+    }
+    return channels
+  }
+
+  // MARK: Sending and awaiting
+
+  private func send(_ statement: PostgresStatement) throws(PostgresError) {
+    let contents = statement.values.map(\.content)
+    let types = statement.values.map(\.type)
+    let lengths = contents.map { Int32(clamping: $0?.count ?? 0) }
+    let formats = statement.values.map { Int32($0.isBinary ? 1 : 0) }
+    let sent = Self.withBuffers(contents) { values in
+      pg_send_query_params(connection, statement.text, Int32(values.count), types, values, lengths, formats, 1)
+    }
+    guard sent == 1 else { throw lost }
+  }
+
+  private func flush(by deadline: MonotonicTime) throws(PostgresError) {
+    while true {
+      switch pg_flush(connection) {
+      case 0: return
+      case 1:
+        // The server may have to be read before it takes more.
+        try pause(events: Int16(POLLIN | POLLOUT), by: deadline)
+        guard pg_consume_input(connection) == 1 else { throw lost }
+      default: throw lost
+      }
+    }
+  }
+
+  private func awaitResult(by deadline: MonotonicTime) throws(PostgresError) {
+    while pg_is_busy(connection) == 1 {
+      try pause(events: Int16(POLLIN), by: deadline)
+      guard pg_consume_input(connection) == 1 else { throw lost }
+    }
+  }
+
+  private func pause(events: Int16, by deadline: MonotonicTime) throws(PostgresError) {
+    var polled = pollfd(fd: pg_socket(connection), events: events, revents: 0)
+    while true {
+      switch poll(&polled, 1, Self.milliseconds(until: deadline)) {
+      case 1: return
+      case 0: throw PostgresError("the server did not answer in time")
+      default: guard errno == EINTR else { throw PostgresError("poll: \(ErrorNumber.last)") }
+      }
+    }
+  }
+
+  private static func milliseconds(until deadline: MonotonicTime) -> Int32 {
+    let left = deadline - SystemClock.now
+    // Rounded up: poll must not return before the time.
+    return left <= .zero ? 0 : Int32(clamping: left.wholeMilliseconds + 1)
+  }
+
+  // MARK: Errors
+
+  private var lost: PostgresError { PostgresError(Self.message(of: connection)) }
+
+  private static func message(of connection: OpaquePointer) -> String {
+    let text = pg_error_message(connection).map { String(cString: $0) } ?? ""
+    let line = text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    return line.isEmpty ? "the connection to the server was lost" : line
+  }
+
+  private static func error(of result: OpaquePointer, on connection: OpaquePointer) -> PostgresError {
+    let code = pg_result_field(result, Int32(PG_FIELD_SQLSTATE)).map { String(cString: $0) }
+    let message = pg_result_field(result, Int32(PG_FIELD_MESSAGE)).map { String(cString: $0) }
+    return PostgresError(code: code, message ?? Self.message(of: connection))
+  }
+
+  // MARK: Memory for C
+
+  /// Calls `body` with the strings and a nil behind them, as C's lists end.
+  private static func withStrings<Result>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result) -> Result {
+    withBuffers(strings.map { Array($0.utf8) + [0] } + [nil], body)
+  }
+
+  /// Calls `body` with pointers to copies of the buffers; nil stays nil.
+  private static func withBuffers<Result>(_ buffers: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Result) -> Result {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: buffers.reduce(1) { $0 + ($1?.count ?? 0) }, alignment: 1)
+    defer { memory.deallocate() }
+    var pointers: [UnsafePointer<CChar>?] = []
+    pointers.reserveCapacity(buffers.count)
+    var used = 0
+    for buffer in buffers {
+      guard let buffer else {
+        pointers.append(nil)
+        continue
+      }
+      UnsafeMutableRawBufferPointer(rebasing: memory[used...]).copyBytes(from: buffer)
+      // An empty buffer has an address too: nil would be NULL.
+      pointers.append(UnsafePointer(memory.baseAddress?.advanced(by: used).assumingMemoryBound(to: CChar.self)))
+      used += buffer.count
+    }
+    return body(pointers)
+  }
+}

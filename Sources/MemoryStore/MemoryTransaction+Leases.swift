@@ -1,0 +1,17 @@
+import TaskModel
+
+extension MemoryTransaction {
+  /// Any request that waits or has ended: a store in memory knows no other owner.
+  func surrender(_ id: RequestID) throws -> SurrenderedRequest? {
+    guard let row = row(id), row.record.state != .running, row.record.state != .claimed else { return nil }
+    var record = row.record
+    record.request.payload = row.payload
+    // A run is created after its request, and few are here: the others have been surrendered.
+    let ended = runs.values.filter { $0.request == id }.sorted { $0.id < $1.id }
+    forgetRuns(ended.map(\.id.sequence))
+    removeCheckpoint(of: id.sequence)
+    remove(row)
+    undo { [unowned self] in restore(row) }
+    return SurrenderedRequest(record: record, runs: ended)
+  }
+}

@@ -1,0 +1,187 @@
+import CTaskHostSystem
+import FleetStore
+import Glibc
+import HostThreads
+import Logging
+import Synchronization
+import TaskModel
+import TaskScheduler
+
+/// The host's part in its fleet: it claims what it could begin now, hands it to the scheduler, and records what became of it.
+///
+/// One thread talks to the database, as one writes to the store. What ended is kept until the database has taken it, or the lease has ended.
+final class FleetAgent: Sendable {
+  /// A request that the host owns.
+  struct Holding {
+    let lane: Int64
+    let incarnation: String
+    let since: MonotonicTime
+  }
+
+  /// Requests on their way into the fleet, all or none.
+  struct Arrival {
+    let submissions: [FleetSubmission]
+    let completion: @Sendable (Result<[Submission], RequestRefusal>) -> Void
+  }
+
+  private struct State {
+    var holdings: [RequestID: Holding] = [:]
+    var settled: [SurrenderedRequest] = []
+    var arrivals: [Arrival] = []
+    var isOver = false
+    var isRunning = false
+  }
+
+  let place: FleetPlace
+  let scheduler: Scheduler
+  let lease: FleetLease
+  private let state = Guarded(State())
+  private let waker: Int32
+  /// Whether the thread was woken and has not looked yet.
+  private let isWoken = Atomic(false)
+  let log: Logger
+
+  /// The most submissions that wait for the database: more would only wait longer.
+  private static let mostArrivals = 10_000
+
+  init(_ place: FleetPlace, _ scheduler: Scheduler, log: Logger) throws(HostFailure) {
+    (self.place, self.scheduler, self.log) = (place, scheduler, log)
+    let waker = taskhost_system_event_create()
+    guard waker >= 0 else { throw HostFailure(.temporary, "fleet: eventfd: \(ErrorNumber.last)") }
+    self.waker = waker
+    let (leaseChanged, leaseEnded) = (Awaited<@Sendable () -> Void>(), Awaited<@Sendable () -> Void>())
+    lease = try FleetLease(
+      place, log: log, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
+    leaseChanged.set { [weak self] in self?.wake() }
+    leaseEnded.set { [weak self] in self?.leaseHasEnded() }
+  }
+
+  deinit { close(waker) }
+
+  /// Joins the fleet, as soon as its database can be reached.
+  func begin() throws(HostFailure) {
+    state.withLock { $0.isRunning = true }
+    do {
+      try HostThread.start("fleet") { [self] in
+        FleetExchanges(self).serve()
+        state.withLock { $0.isRunning = false }
+        state.broadcast()
+      }
+    } catch { throw HostFailure(.temporary, "fleet: \(error)") }
+    try lease.begin()
+  }
+
+  /// Records what has ended, gives back the rest, and leaves. The scheduler must be drained.
+  func stop() {
+    state.withLock { $0.isOver = true }
+    wake()
+    let end = SystemClock.now + .seconds(10)
+    _ = state.wait(until: end) { state in state.isRunning ? nil : true }
+    lease.stop()
+  }
+
+  // MARK: Called on any thread
+
+  /// Lets the thread look again.
+  func wake() {
+    guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    taskhost_system_event_set(waker)
+  }
+
+  /// The scheduler holds these no more.
+  func surrendered(_ requests: [SurrenderedRequest]) {
+    state.withLock { $0.settled += requests }
+    wake()
+  }
+
+  /// Submits requests to the fleet, all or none.
+  func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
+    scheduler.draft(requests, fleet: place.origin) { [self] drafts in
+      do throws(RequestRefusal) {
+        let submissions = try drafts.get()
+        if let trouble = lease.trouble { throw Self.away(trouble) }
+        let isTaken = state.withLock { state in
+          guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
+          state.arrivals.append(Arrival(submissions: submissions, completion: completion))
+          return true
+        }
+        guard isTaken else { throw Self.away("too many submissions wait for it") }
+        wake()
+      } catch { completion(.failure(error)) }
+    }
+  }
+
+  static func away(_ reason: String) -> RequestRefusal {
+    RequestRefusal(.unavailable, "the fleet's database takes nothing now (\(reason)): submit again soon")
+  }
+
+  private func leaseHasEnded() {
+    let held = state.withLock { state in
+      defer { state.holdings = [:] }
+      return Array(state.holdings.keys)
+    }
+    // First what waits, so that nothing begins any more, then what runs.
+    scheduler.giveBack(held) { _ in }
+    scheduler.forceLeased()
+    wake()
+  }
+
+  // MARK: For the thread
+
+  /// What the thread has to do.
+  struct Work {
+    var arrivals: [Arrival] = []
+    /// What ended of the requests that the host owns still.
+    var settled: [(request: SurrenderedRequest, holding: Holding)] = []
+    var isOver = false
+  }
+
+  /// Takes the work that has arrived.
+  func takeWork() -> Work {
+    isWoken.store(false, ordering: .releasing)
+    var value: UInt64 = 0
+    _ = read(waker, &value, 8)
+    return state.withLock { state in
+      var work = Work(arrivals: state.arrivals, isOver: state.isOver)
+      state.arrivals = []
+      for request in state.settled {
+        // What an earlier incarnation held is not this host's to decide.
+        if let holding = state.holdings[request.record.id] { work.settled.append((request, holding)) }
+      }
+      state.settled = []
+      return work
+    }
+  }
+
+  /// The database has recorded these, or they are somebody else's.
+  func letGo(of ids: [RequestID]) { state.withLock { state in for id in ids { state.holdings[id] = nil } } }
+
+  /// What could not be recorded comes again with the next work.
+  func putBack(_ settled: [(request: SurrenderedRequest, holding: Holding)]) {
+    state.withLock { $0.settled = settled.map(\.request) + $0.settled }
+  }
+
+  /// The database says that the host owns these.
+  func hold(_ claims: [ClaimedRequest], as incarnation: String) {
+    let now = SystemClock.now
+    state.withLock { state in
+      for claim in claims { state.holdings[claim.id] = Holding(lane: claim.lane, incarnation: incarnation, since: now) }
+    }
+  }
+
+  /// What the host holds as this incarnation.
+  func held(as incarnation: String, before time: MonotonicTime = .distantFuture) -> [RequestID] {
+    state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation && $0.value.since < time }.map(\.key) }
+  }
+
+  /// Waits until there is work, for `pause` at most.
+  func wait(on session: FleetSession?, for pause: Duration) throws(FleetError) {
+    let deadline = SystemClock.now + pause
+    if let session {
+      _ = try session.wait(waker: waker, until: deadline)
+    } else {
+      var polled = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
+      poll(&polled, 1, Int32(clamping: max(0, pause.wholeMilliseconds) + 1))
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import FleetStore
+import HostThreads
+import Logging
+import TaskModel
+import TaskScheduler
+
+/// The work of the agent's thread: each turn records what has ended, adds what was submitted, and claims what could begin.
+final class FleetExchanges {
+  private let agent: FleetAgent
+  private var session: FleetSession?
+  /// The lanes of the host's identifiers.
+  private var lanes: [FleetLane] = []
+  private var laneIDs: [Lane: Int64] = [:]
+  private var newestLane: Int64 = -1
+  private var failures = 0
+  /// The incarnation for which what it does not know was given back on this connection.
+  private var cleared: String?
+
+  /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
+  private static let longestPause = Duration.seconds(5)
+  /// How long a request may be held here without beginning, before others may have it.
+  private static let patience = Duration.seconds(2)
+  /// The most requests of a lane in one claim.
+  private static let mostClaimed = 500
+
+  init(_ agent: FleetAgent) { self.agent = agent }
+
+  func serve() {
+    while true {
+      var work = agent.takeWork()
+      var pause = Duration.zero
+      do throws(FleetError) {
+        pause = try turn(&work)
+        failures = 0
+      } catch {
+        agent.putBack(work.settled)
+        refuse(work.arrivals, "\(error)")
+        if error != .fenced {
+          (session, cleared) = (nil, nil)
+          failures += 1
+        }
+        pause = agent.place.pause(after: max(1, failures))
+      }
+      guard !work.isOver else { return leave() }
+      guard pause > .zero else { continue }
+      do throws(FleetError) { try agent.wait(on: session, for: pause) } catch { (session, cleared) = (nil, nil) }
+    }
+  }
+
+  private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
+    for arrival in arrivals {
+      let isNamed = arrival.submissions.allSatisfy { $0.record.request.idempotencyKey != nil }
+      let hint = isNamed ? "" : "; it may have been stored: an idempotency key makes it safe to submit again"
+      arrival.completion(.failure(FleetAgent.away(reason + hint)))
+    }
+  }
+
+  /// The host ends: what it holds goes to others at once.
+  private func leave() {
+    guard let session, let incarnation = agent.lease.incarnation else { return }
+    do throws(FleetError) { _ = try session.fence(incarnation, because: "the host has ended") } catch {
+      agent.log.notice("\(error); what the host held is ready again when its lease ends")
+    }
+  }
+
+  // MARK: A turn
+
+  /// - Parameter work: Loses what is done.
+  /// - Returns: How long until the next turn, if nothing happens.
+  private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
+    let session = try connected()
+    let added = try add(&work.arrivals, session)
+    guard let incarnation = agent.lease.incarnation else { return Self.longestPause }
+    if cleared != incarnation {
+      _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
+      cleared = incarnation
+    }
+    let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
+    let settled = try settlements(work.settled, incarnation, session)
+    let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
+    agent.letGo(of: work.settled.map(\.request.record.id))
+    work.settled = []
+    let refused = take(exchange.claimed, incarnation)
+    giveBackWhatWaits(incarnation)
+    let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
+    // Others may have room for what this host leaves.
+    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || settled.contains(where: { $0.record.state == .pending }) {
+      try session.notify()
+    }
+    if exchange.newestLane > newestLane {
+      lanes = try session.lanes(of: agent.place.host.identifiers)
+      laneIDs = Dictionary(lanes.map { ($0.lane, $0.id) }) { first, _ in first }
+      newestLane = exchange.newestLane
+      return .zero
+    }
+    if isMore { return refused > 0 ? .milliseconds(100) : .zero }
+    return min(Self.longestPause, exchange.nextDue.map { $0 + .milliseconds(1) } ?? Self.longestPause)
+  }
+
+  private func connected() throws(FleetError) -> FleetSession {
+    if let session { return session }
+    let new = try agent.place.connect()
+    try new.listen()
+    session = new
+    newestLane = -1
+    return new
+  }
+
+  // MARK: Submissions
+
+  /// Adds what was submitted, and answers. Returns the number of new requests.
+  private func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
+    guard !arrivals.isEmpty else { return 0 }
+    let isNamed = { (arrival: FleetAgent.Arrival) in
+      arrival.submissions.contains { $0.record.request.uniqueKey != nil || $0.record.request.idempotencyKey != nil }
+    }
+    var added = 0
+    let plain = arrivals.filter { !isNamed($0) }
+    if !plain.isEmpty {
+      let ids = try session.enqueue(try drafts(of: plain.flatMap(\.submissions), session))
+      var rest = ids[...]
+      for arrival in plain {
+        let own = rest.prefix(arrival.submissions.count)
+        rest = rest.dropFirst(arrival.submissions.count)
+        arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
+      }
+      added += ids.count
+    }
+    arrivals = arrivals.filter(isNamed)
+    while let arrival = arrivals.first {
+      let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
+      arrivals.removeFirst()
+      added += done.count { $0.known == .new }
+      arrival.completion(Self.answers(to: arrival, done))
+    }
+    return added
+  }
+
+  private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {
+    var answers: [Submission] = []
+    for (submission, named) in zip(arrival.submissions, done) {
+      switch named.known {
+      case .new: answers.append(submission.answer(named.id, .created, isRepeated: false))
+      case .held: answers.append(submission.answer(named.id, .kept, isRepeated: false))
+      case .repeated: answers.append(submission.answer(named.id, .created, isRepeated: true))
+      case .different:
+        return .failure(
+          RequestField.idempotencyKey.refusal(
+            "the idempotency key was used for another submission, which became \(named.id): use a new key", code: .conflict))
+      }
+    }
+    return .success(answers)
+  }
+
+  private func drafts(of submissions: [FleetSubmission], _ session: FleetSession) throws(FleetError) -> [FleetDraft] {
+    var drafts: [FleetDraft] = []
+    drafts.reserveCapacity(submissions.count)
+    for submission in submissions {
+      drafts.append(
+        FleetDraft(
+          record: submission.record, lane: try laneID(submission.record.lane, session), fingerprint: submission.fingerprint))
+    }
+    return drafts
+  }
+
+  private func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
+    if let known = laneIDs[lane] { return known }
+    let id = try session.lane(lane)
+    laneIDs[lane] = id
+    return id
+  }
+
+  // MARK: Claims and ends
+
+  private func demand() -> [FleetDemand] {
+    // Hosts ask for lanes in different orders, so that they do not wait for each other's rows.
+    let shuffled = lanes.shuffled()
+    guard !shuffled.isEmpty else { return [] }
+    let answer = Awaited<[Int]>()
+    agent.scheduler.demand(for: shuffled.map(\.lane)) { answer.set($0) }
+    return zip(shuffled, answer.wait()).compactMap { lane, room in
+      room > 0 ? FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed)) : nil
+    }
+  }
+
+  private func settlements(
+    _ settled: [(request: SurrenderedRequest, holding: FleetAgent.Holding)], _ incarnation: String, _ session: FleetSession
+  ) throws(FleetError) -> [SettledRequest] {
+    var settlements: [SettledRequest] = []
+    for (request, holding) in settled where holding.incarnation == incarnation {
+      settlements.append(
+        SettledRequest(record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs))
+    }
+    return settlements
+  }
+
+  /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.
+  private func take(_ claimed: [ClaimedRequest], _ incarnation: String) -> Int {
+    guard !claimed.isEmpty else { return 0 }
+    agent.hold(claimed, as: incarnation)
+    var records: [RequestRecord] = []
+    for claim in claimed {
+      switch claim.record {
+      case .success(var record):
+        record.losses = record.losses.adding(saturating: claim.lost)
+        records.append(record)
+      case .failure(let flaw):
+        agent.log.error("request \(claim.id) of the fleet cannot be read, and waits for another host: \(flaw)")
+      }
+    }
+    let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
+    let answer = Awaited<Result<[RequestID], RequestRefusal>>()
+    agent.scheduler.lease(records, while: { [lease = agent.lease] in lease.incarnation == incarnation }) { answer.set($0) }
+    let refused =
+      switch answer.wait() {
+      case .success(let refused): refused
+      case .failure: records.map(\.id)
+      }
+    guard !refused.isEmpty else { return 0 }
+    agent.surrendered(refused.compactMap { byID[$0] }.map { SurrenderedRequest(record: $0, runs: []) })
+    return refused.count
+  }
+
+  /// What has not begun for a while is for others: a gate may have closed.
+  private func giveBackWhatWaits(_ incarnation: String) {
+    let old = agent.held(as: incarnation, before: SystemClock.now + (.zero - Self.patience))
+    guard !old.isEmpty else { return }
+    agent.scheduler.giveBack(old) { _ in }
+  }
+}

@@ -1,0 +1,176 @@
+import CTaskHostSystem
+import FleetStore
+import Glibc
+import HostThreads
+import Logging
+import TaskModel
+
+/// Keeps the host's lease in its fleet, and says so as soon as what the host holds could be somebody else's.
+///
+/// The host counts its lease from before it sent the renewal, on the clock that goes on through suspends, and ends it earlier than the
+/// database does: by then its runs are dead. Two threads: one talks to the database, and may wait for it; the other watches the clock alone.
+///
+/// - Source: the rule is that of Chubby's and etcd's leases; M. Kleppmann, "How to do distributed locking" (2016), for the token.
+final class FleetLease: Sendable {
+  private struct State {
+    var incarnation: String?
+    /// When the host's runs must have ended, on the boot clock.
+    var end: Int64 = 0
+    var isDraining = false
+    var trouble: String?
+    var isOver = false
+  }
+
+  private let place: FleetPlace
+  private let state = Guarded(State())
+  /// Arms the watching thread.
+  private let timer: Int32
+  private let stopper: Int32
+  /// The lease has begun, or draining has: there may be something to claim.
+  private let changed: @Sendable () -> Void
+  /// The lease has ended.
+  private let ended: @Sendable () -> Void
+  private let log: Logger
+
+  init(
+    _ place: FleetPlace, log: Logger, changed: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void
+  ) throws(HostFailure) {
+    (self.place, self.log, self.changed, self.ended) = (place, log, changed, ended)
+    timer = taskhost_system_boot_timer_create()
+    stopper = taskhost_system_event_create()
+    guard timer >= 0, stopper >= 0 else { throw HostFailure(.temporary, "fleet: \(ErrorNumber.last)") }
+  }
+
+  deinit {
+    close(timer)
+    close(stopper)
+  }
+
+  /// The incarnation whose lease lasts; nil if there is none.
+  var incarnation: String? {
+    state.withLock { $0.incarnation.flatMap { [end = $0.end] in SystemClock.bootNanoseconds < end ? $0 : nil } }
+  }
+
+  /// Whether somebody wants the host to take nothing more.
+  var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// Why the database cannot be reached; nil if it can.
+  var trouble: String? { state.withLock { $0.trouble } }
+
+  func begin() throws(HostFailure) {
+    do {
+      try HostThread.start("fleet-lease") { [self] in keep() }
+      try HostThread.start("fleet-guard", precise: true) { [self] in guardEnd() }
+    } catch { throw HostFailure(.temporary, "fleet: \(error)") }
+  }
+
+  func stop() {
+    state.withLock { $0.isOver = true }
+    state.broadcast()
+    taskhost_system_event_set(stopper)
+  }
+
+  // MARK: The thread that talks to the database
+
+  private func keep() {
+    var session: FleetSession?
+    var failures = 0
+    while !state.withLock({ $0.isOver }) {
+      let asked = SystemClock.bootNanoseconds
+      var pause: Duration
+      do throws(FleetError) {
+        let open = if let session { session } else { try place.connect() }
+        session = open
+        pause = try renew(open, asked: asked)
+        failures = 0
+        if state.withLock({ state in
+          defer { state.trouble = nil }
+          return state.trouble != nil
+        }) {
+          log.notice("the fleet's database answers again")
+        }
+      } catch {
+        session = nil
+        failures += 1
+        pause = place.pause(after: failures)
+        if error == .fenced {
+          end(because: "another host or an operator has fenced it")
+          pause = .zero
+        } else {
+          note("\(error)")
+        }
+      }
+      let until = SystemClock.now + pause
+      state.wait { state -> Guarded<State>.Look<Void> in
+        state.isOver || SystemClock.now >= until ? .done(()) : .again(by: until)
+      }
+    }
+  }
+
+  /// Joins the fleet, or renews the lease. Returns how long until the next renewal, or the end of another host's lease.
+  private func renew(_ session: FleetSession, asked: Int64) throws(FleetError) -> Duration {
+    let third = session.lease / 3
+    guard let known = state.withLock({ $0.incarnation }) else {
+      let incarnation = try session.register(place.host)
+      hold(incarnation, from: asked, session.lease, isDraining: false)
+      log.notice("joined the fleet", metadata: ["incarnation": "\(incarnation)"])
+      return third
+    }
+    let renewal = try session.renew(known, identifiers: place.host.identifiers)
+    hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
+    if renewal.requeued > 0 {
+      log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")
+      changed()
+    }
+    return min(third, renewal.nextEnd.map { max(.zero, $0) + .milliseconds(20) } ?? third)
+  }
+
+  private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool) {
+    let end = asked.adding(saturating: (lease - FleetPlace.margin(of: lease)).wholeNanoseconds)
+    let hasChanged = state.withLock { state in
+      // The guard has ended this lease a moment ago: the next turn joins anew.
+      guard SystemClock.bootNanoseconds < end, state.incarnation == nil || state.incarnation == incarnation else { return false }
+      defer { (state.incarnation, state.end, state.isDraining) = (incarnation, end, isDraining) }
+      return state.incarnation == nil || state.isDraining != isDraining
+    }
+    taskhost_system_boot_timer_set(timer, end)
+    guard hasChanged else { return }
+    if isDraining { log.notice("this host drains for the fleet: it takes nothing more of it") }
+    changed()
+  }
+
+  private func note(_ trouble: String) {
+    let isNew = state.withLock { state in
+      defer { state.trouble = trouble }
+      return state.trouble == nil
+    }
+    if isNew { log.error("\(trouble)") }
+  }
+
+  // MARK: The thread that watches the clock
+
+  private func guardEnd() {
+    var polled = [pollfd(fd: timer, events: Int16(POLLIN), revents: 0), pollfd(fd: stopper, events: Int16(POLLIN), revents: 0)]
+    while !state.withLock({ $0.isOver }) {
+      poll(&polled, 2, -1)
+      guard polled[0].revents != 0 else { continue }
+      let isOver = state.withLock { $0.incarnation != nil && SystemClock.bootNanoseconds >= $0.end }
+      if isOver {
+        end(because: "it could not be renewed in time")
+      } else if state.withLock({ $0.incarnation == nil }) {
+        taskhost_system_boot_timer_set(timer, 0)
+      }
+    }
+  }
+
+  private func end(because reason: String) {
+    let hadOne = state.withLock { state in
+      defer { (state.incarnation, state.isDraining) = (nil, false) }
+      return state.incarnation != nil
+    }
+    taskhost_system_boot_timer_set(timer, 0)
+    guard hadOne else { return }
+    log.error("the lease in the fleet has ended, \(reason): what the host held belongs to others, and its runs are killed")
+    ended()
+  }
+}

@@ -1,0 +1,38 @@
+import FleetStore
+import HostThreads
+import TaskModel
+
+/// The fleet as the host's clients see it: the agent, and a connection for reading.
+final class FleetView: @unchecked Sendable {  // reason: the session is used with `monitor` held
+  let agent: FleetAgent
+  private let monitor = Monitor()
+  private var session: FleetSession?
+
+  init(_ agent: FleetAgent) { self.agent = agent }
+
+  /// Asks the database; blocks until it has answered, for some seconds at most.
+  func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value {
+    monitor.lock()
+    defer { monitor.unlock() }
+    do throws(FleetError) {
+      if let trouble = agent.lease.trouble, session == nil { throw .away(trouble) }
+      // A connection may have died unnoticed: reading again harms nothing.
+      if let open = session {
+        do throws(FleetError) { return try body(open) } catch {
+          session = nil
+          guard case .away = error else { throw error }
+        }
+      }
+      let new = try agent.place.connect()
+      let value = try body(new)
+      session = new
+      return value
+    } catch { throw RequestRefusal(.unavailable, "\(error)") }
+  }
+
+  /// A request of the fleet, wherever it is.
+  func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
+    if let record = try read({ (session) throws(FleetError) in try session.request(id) }) { return record }
+    throw RequestRefusal(.notFound, "the fleet has no request \(id)")
+  }
+}

@@ -1,0 +1,114 @@
+import FleetStore
+import HostThreads
+import Logging
+import TaskModel
+
+extension HostParts {
+  /// What the ids of the fleet's requests share; nil if the host is in none.
+  ///
+  /// The database must be reached once; later launches go by what was noted in the state directory.
+  static func fleetOrigin(_ configuration: HostConfiguration, _ directory: StateDirectory, _ log: Logger) throws(HostFailure) -> UInt64? {
+    guard let address = configuration.fleet.url else { return nil }
+    let noted = (try? WholeTransfer.read(directory.fleetMark, atMost: 64)).flatMap {
+      UInt64(String(decoding: $0, as: UTF8.self).trimmingSuffix(while: \.isWhitespace), radix: 16)
+    }
+    do throws(FleetError) {
+      let origin = try FleetSession(address, name: configuration.fleetName, patience: .seconds(5)).origin
+      if noted != origin {
+        try note(origin, at: directory.fleetMark)
+      }
+      return origin
+    } catch {
+      guard case .away = error else { throw HostFailure(.configuration, "fleet.url: \(error)") }
+      guard let noted else {
+        throw HostFailure(
+          .temporary, "fleet.url: \(error). A host that has never reached its fleet cannot begin without it")
+      }
+      log.error("\(error); the host's own work goes on")
+      return noted
+    }
+  }
+
+  private static func note(_ origin: UInt64, at path: String) throws(FleetError) {
+    do { try WholeFile.replace(Array("\(String(origin, radix: 16))\n".utf8), at: path, by: path + ".new", mode: 0o600) } catch {
+      throw .refused("\(error)")
+    }
+  }
+}
+
+extension StringProtocol {
+  fileprivate func trimmingSuffix(while drops: (Character) -> Bool) -> String {
+    var rest = self[...]
+    while let last = rest.last, drops(last) { rest = rest.dropLast() }
+    return String(rest)
+  }
+}
+
+extension HostConfiguration {
+  /// What the others call this host.
+  var fleetName: String { fleet.name ?? (hostName.isEmpty ? "unnamed" : hostName) }
+}
+
+extension RequestRecord {
+  fileprivate mutating func change(_ event: RequestEvent) throws(RequestRefusal) {
+    do { try apply(event) } catch { throw RequestRefusal(.conflict, "\(error)") }
+  }
+
+  /// Cancels a request that waits in the fleet.
+  mutating func cancelInFleet() throws(RequestRefusal) {
+    if state == .running {
+      throw RequestRefusal(.conflict, "request \(id) is with another host of the fleet, which runs it: cancel it there")
+    }
+    try change(state == .failed ? .discarded : .cancelled)
+    ended = SystemClock().wallTime
+  }
+
+  /// Makes a dead letter of the fleet pending again.
+  mutating func retryInFleet() throws(RequestRefusal) {
+    try change(.retried)
+    due = SystemClock().wallTime
+  }
+}
+
+extension HostParts {
+  /// The host's part in its fleet, which has not begun; nil if it is in none.
+  func fleetAgent(_ configuration: HostConfiguration, _ contracts: [HandlerContract], _ log: Logger) throws(HostFailure) -> FleetAgent? {
+    guard let fleet, let address = configuration.fleet.url else { return nil }
+    let shared = configuration.fleetIdentifiers
+    let host = FleetHost(
+      name: configuration.fleetName, program: "", labels: configuration.fleet.labels,
+      identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
+    return try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log)
+  }
+}
+
+extension Host {
+  /// The part of the submission that is for the fleet: all of it, or none.
+  func isForFleet(_ requests: [TaskRequest]) throws(RequestRefusal) -> Bool {
+    guard fleet != nil, let first = requests.first else { return false }
+    let identifiers = configuration.fleetIdentifiers
+    let isForFleet = identifiers.contains(first.identifier)
+    if let index = requests.firstIndex(where: { identifiers.contains($0.identifier) != isForFleet }) {
+      throw RequestRefusal(
+        .invalid,
+        "\(first.identifier) is for \(isForFleet ? "the fleet" : "this host"), and \(requests[index].identifier) is not: submit them apart",
+        field: "requests[\(index)].identifier")
+    }
+    return isForFleet
+  }
+
+  /// Changes a request of the fleet that nobody owns; nil if the id is none of the fleet's.
+  func changeInFleet(
+    _ id: RequestID, _ change: @Sendable (inout RequestRecord) throws(RequestRefusal) -> Void
+  ) throws(RequestRefusal) -> RequestRecord? {
+    guard let fleet, id.origin == fleet.agent.place.origin else { return nil }
+    var record = try fleet.request(id)
+    let before = record.state
+    try change(&record)
+    guard try fleet.read({ (session) throws(FleetError) in try session.resettle(record, from: before) }) else {
+      throw RequestRefusal(.conflict, "request \(id) has just changed, or a host has just taken it: look again")
+    }
+    fleet.agent.wake()
+    return record
+  }
+}

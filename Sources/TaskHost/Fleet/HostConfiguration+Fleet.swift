@@ -1,0 +1,86 @@
+import TaskModel
+
+/// Which requests of an identifier a host runs.
+public enum FleetScope: String, Sendable, CaseIterable {
+  /// Those that were submitted to this host.
+  case host
+  /// Those of the whole fleet: any host that could begin one takes it.
+  case fleet
+}
+
+extension HostConfiguration {
+  /// `[fleet]`: the database that hosts share. Without an address, the host is in no fleet.
+  public struct Fleet: Sendable, Equatable {
+    /// `url`: the database's address, as libpq takes it; nil for none.
+    public var url: String?
+
+    /// `name`: what the others call this host; nil: as the machine is called.
+    public var name: String?
+
+    /// `labels`: what the operator says of this host.
+    public var labels: [String] = []
+
+    static var fields: [TOMLField<Self>] {
+      [
+        TOMLField(
+          "url", optional: \.url, .databaseAddress,
+          about: "The PostgreSQL database that the hosts share, as libpq takes it: "
+            + "\"postgres://user@host,other/db?target_session_attrs=read-write\". A password belongs into the passfile that it may name. None by default."
+        ),
+        TOMLField("name", optional: \.name, .line, about: "What the others call this host. By default, as the machine is called."),
+        TOMLField("labels", \.labels, .list(.line), about: "What the operator says of this host, such as \"gpu\"."),
+      ]
+    }
+  }
+
+  /// The identifiers with `scope = "fleet"`, if the host is in a fleet.
+  var fleetIdentifiers: Set<TaskIdentifier> {
+    guard fleet.url != nil else { return [] }
+    return Set(plugins.filter { $0.value.scope == .fleet }.compactMap { try? TaskIdentifier($0.key) })
+  }
+
+  func reportContradictionsOfFleet(to reader: TOMLReader) {
+    if fleet.url == nil, reader.isSound("fleet", "url") {
+      for key in ["name", "labels"] where reader.has("fleet", key) {
+        reader.report(["fleet", key], "\(key) is for hosts of a fleet, and there is no database: set fleet.url")
+      }
+    }
+    for (identifier, plugin) in plugins.sorted(by: { $0.key < $1.key }) where plugin.scope == .fleet {
+      let table = commands[identifier] == nil ? "plugin" : "command"
+      func report(_ key: String, _ message: String) { reader.report([table, identifier, key], message) }
+      if fleet.url == nil, reader.isSound("fleet", "url") {
+        report("scope", "scope is \"fleet\", and the host is in none: set fleet.url, or remove scope")
+      }
+      if plugin.isolation == .thread {
+        let why = "requests of the fleet run in processes only, which can be killed when the host's lease ends"
+        if table == "command" {
+          report(
+            "scope", "without entitlements, a command runs in the host itself, and \(why): add [command.\"\(identifier)\".entitlements]")
+        } else {
+          report("isolation", "isolation is \"thread\", and \(why): remove isolation, or set scope = \"host\"")
+        }
+      }
+      if plugin.schedule != nil {
+        report("schedule", "a schedule with scope = \"fleet\" is not offered yet: it would run on each host. Set scope = \"host\"")
+      }
+    }
+  }
+}
+
+extension TOMLConverter<String> {
+  /// The address of a database, without a password: a configuration is printed and compared.
+  fileprivate static var databaseAddress: Self {
+    .text("the address of a database") { text, _ throws(TextProblem) in
+      guard (1...4096).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 }) else {
+        throw TextProblem("expected 1 to 4096 bytes without control characters")
+      }
+      let authority = text.split(separator: "://", maxSplits: 1).dropFirst().first?.prefix { $0 != "/" && $0 != "?" } ?? ""
+      let user = authority.split(separator: "@", maxSplits: 1)
+      guard user.count < 2 || !user[0].contains(":"), !text.lowercased().contains("password=") else {
+        throw TextProblem(
+          "the address has a password: write it into a passfile that only the host can read, and name that (?passfile=/PATH)")
+      }
+      return text
+    }
+  }
+}

@@ -1,0 +1,282 @@
+import ArgumentParser
+import FleetStore
+import StrictText
+import TaskHost
+import TaskModel
+
+struct FleetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fleet",
+    abstract: "Make and look after the database that the hosts of a fleet share. Needs no host.",
+    discussion: """
+      Hosts whose configuration names the same PostgreSQL database ([fleet] url) share
+      the requests of identifiers with scope = "fleet": any host submits, and any host
+      that could begin one runs it. These commands talk to the database themselves.
+
+      EXAMPLES
+        taskhost fleet init
+        taskhost fleet status
+        taskhost fleet drain web2
+      """,
+    subcommands: [
+      FleetInitCommand.self, FleetStatusCommand.self, FleetHostsCommand.self, FleetDrainCommand.self, FleetFenceCommand.self,
+    ])
+}
+
+/// The options that say where the fleet is.
+struct FleetOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The configuration with the fleet's url. (default: ./taskhost.toml)", valueName: "file"))
+  var config: String?
+  @Option(help: ArgumentHelp("The database, instead of the configuration's.", valueName: "address"))
+  var url: String?
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func address() throws -> String {
+    if let url { return url }
+    let configuration: HostConfiguration
+    do { configuration = try ConfigurationChoice.ofCommand(config).load() } catch { throw CommandFailure(.configuration, nil, "\(error)") }
+    guard let url = configuration.fleet.url else {
+      throw CommandFailure(
+        .configuration, configuration.file ?? "the configuration", "it names no fleet",
+        remedy: "set fleet.url, or give the database with --url")
+    }
+    return url
+  }
+
+  /// Connects, and asks.
+  func ask<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws -> Value {
+    let address = try address()
+    do throws(FleetError) { return try body(FleetSession(address, name: "command line")) } catch { throw Self.failure(error) }
+  }
+
+  static func failure(_ error: FleetError) -> CommandFailure {
+    switch error {
+    case .away(let reason):
+      CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
+    case .refused, .fenced, .notInitialised, .version: CommandFailure(.refused, nil, "\(error)")
+    }
+  }
+}
+
+struct FleetInitCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Make the fleet's tables in its database, or bring them up to date.",
+    discussion: """
+      Makes the schema taskhost, in one transaction. Where there is one, only its
+      functions are brought up to date; hosts may go on meanwhile. The lease is how long
+      a host that gives no sign of life keeps its requests.
+
+      EXAMPLES
+        taskhost fleet init
+        taskhost fleet init --lease 30s
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+  @Option(help: ArgumentHelp("How long a lease lasts, 2s to 5m, for a new fleet.", valueName: "duration"))
+  var lease = "10s"
+  @Option(help: ArgumentHelp("How many days ended requests are kept, for a new fleet.", valueName: "days"))
+  var historyDays = 30
+
+  func validate() throws {
+    _ = try leaseDuration()
+    guard (1...3650).contains(historyDays) else { throw ValidationError("--history-days must be 1 to 3650") }
+  }
+
+  private func leaseDuration() throws -> Duration {
+    let milliseconds = try TimeArgument.duration(lease, "--lease")
+    guard (2_000...300_000).contains(milliseconds) else { throw ValidationError("--lease must be 2s to 5m, not \"\(lease)\"") }
+    return .milliseconds(milliseconds)
+  }
+
+  func run() throws {
+    let address = try fleet.address()
+    let outcome: FleetSetup.Outcome
+    let lease = try leaseDuration()
+    do throws(FleetError) { outcome = try FleetSetup.run(address, lease: lease, historyDays: historyDays) } catch {
+      throw FleetOptions.failure(error)
+    }
+    if fleet.json {
+      Terminal.printObject { writer in
+        switch outcome {
+        case .made: writer.member("outcome", "made")
+        case .updated(let version):
+          writer.member("outcome", "updated")
+          writer.member("version_before", version)
+        }
+      }
+    } else {
+      switch outcome {
+      case .made: Terminal.print("the fleet's tables are made: set fleet.url and scope = \"fleet\" on each host, and start them")
+      case .updated: Terminal.print("the fleet's tables are up to date")
+      }
+    }
+  }
+}
+
+struct FleetStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show the fleet's hosts, and how many requests are ready, not due yet, held by hosts, and failed.",
+    discussion: """
+      Exits 1 if a person is needed: no host is there for requests that are ready, or a
+      lease has ended that nobody has taken over.
+
+      EXAMPLES
+        taskhost fleet status
+        taskhost fleet status --json
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+
+  func run() throws {
+    let (members, counts) = try fleet.ask { (session) throws(FleetError) in (try session.members(), try session.counts()) }
+    let alive = members.filter { $0.state == .alive || $0.state == .draining }
+    let expired = members.filter { $0.state == .expired }
+    let problem: String? =
+      if let host = expired.first {
+        "the lease of \(host.name.escapingControlCharacters) has ended, and no host is there to take over what it held: start one"
+      } else if counts.ready > 0, alive.isEmpty { "\(counts.ready) requests are ready, and no host is there: start one" } else { nil }
+    if fleet.json {
+      Terminal.printObject { writer in
+        writer.member("ready", counts.ready)
+        writer.member("not_due", counts.later)
+        writer.member("held", counts.held)
+        writer.member("failed", counts.failed)
+        writer.member("oldest_due_unix_ms", counts.oldestDue?.unixMilliseconds)
+        writer.member("problem", problem)
+        writer.array("hosts", members) { writer, member in FleetText.write(member, to: &writer) }
+      }
+    } else {
+      Terminal.print("hosts    \(alive.count) alive, \(expired.count) expired")
+      let age = counts.oldestDue.map {
+        ", the oldest due for \(DurationFormat.text(milliseconds: max(0, (counts.now - $0).wholeMilliseconds)))"
+      }
+      Terminal.print("requests \(counts.ready) ready\(age ?? ""), \(counts.later) not due, \(counts.held) held, \(counts.failed) failed")
+      FleetText.list(members.filter { $0.state != .fenced })
+      if let problem { Terminal.note("! \(problem)") }
+    }
+    if problem != nil { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+}
+
+struct FleetHostsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hosts",
+    abstract: "List the hosts that have a lease, and those that were fenced in the last day.",
+    discussion: """
+      EXAMPLES
+        taskhost fleet hosts
+        taskhost fleet hosts --json
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+
+  func run() throws {
+    let members = try fleet.ask { (session) throws(FleetError) in try session.members() }
+    if fleet.json {
+      Terminal.printObject { writer in writer.array("hosts", members) { writer, member in FleetText.write(member, to: &writer) } }
+    } else {
+      FleetText.list(members)
+    }
+  }
+}
+
+struct FleetDrainCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drain",
+    abstract: "Let a host of the fleet finish what it has, and take nothing more.",
+    discussion: """
+      The host notices at its next renewal. Its own requests go on. --undo lets it take
+      requests again; a host that is started anew does so by itself.
+
+      EXAMPLES
+        taskhost fleet drain web2
+        taskhost fleet drain web2 --undo
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+  @Flag(help: "Let it take requests again.")
+  var undo = false
+  @Argument(help: "Its name, or its incarnation, as fleet hosts lists them.")
+  var host: String
+
+  func run() throws {
+    let count = try fleet.ask { [undo, host] (session) throws(FleetError) in try session.setDraining(!undo, host: host) }
+    guard count > 0 else { throw FleetText.unknown(host) }
+    if fleet.json {
+      Terminal.printObject { $0.member("hosts", count) }
+    } else {
+      Terminal.print("\(host.escapingControlCharacters) takes \(undo ? "requests again" : "nothing more")")
+    }
+  }
+}
+
+struct FleetFenceCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fence",
+    abstract: "Take everything from a host of the fleet at once.",
+    discussion: """
+      What the host holds is ready for others now, and nothing that it still does there
+      counts. Its runs may go on until it notices, at its next renewal: so fence a host
+      only if it is dead, or if that does no harm. A host that lives joins again.
+
+      EXAMPLES
+        taskhost fleet fence web2 --yes
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+  @Flag(help: "Do not ask.")
+  var yes = false
+  @Argument(help: "Its name, or its incarnation, as fleet hosts lists them.")
+  var host: String
+
+  func run() throws {
+    let members = try fleet.ask { (session) throws(FleetError) in try session.members() }
+    let meant = members.filter { ($0.name == host || $0.incarnation == host) && $0.state != .fenced }
+    guard !meant.isEmpty else { throw FleetText.unknown(host) }
+    let held = meant.reduce(0) { $0 + $1.held }
+    guard yes || Terminal.agrees("\(host.escapingControlCharacters) holds \(held) requests. Give them to others now?") else {
+      throw CommandFailure(.cancelled, nil, "nothing was changed", remedy: "answer y, or give --yes")
+    }
+    let fenced = try fleet.ask { [host] (session) throws(FleetError) in try session.fence(host, because: "an operator has fenced it") }
+    if fleet.json {
+      Terminal.printObject { writer in
+        writer.member("hosts", fenced.hosts)
+        writer.member("requests", fenced.requests)
+      }
+    } else {
+      Terminal.print("\(host.escapingControlCharacters) is fenced: \(fenced.requests) requests are ready for others")
+    }
+  }
+}
+
+/// Words about a fleet.
+private enum FleetText {
+  static func unknown(_ host: String) -> CommandFailure {
+    CommandFailure(.refused, host.escapingControlCharacters, "the fleet has no such host", remedy: "see taskhost fleet hosts")
+  }
+
+  static func write(_ member: FleetMember, to writer: inout JSONWriter) {
+    writer.member("name", member.name)
+    writer.member("incarnation", member.incarnation)
+    writer.member("state", member.state.rawValue)
+    writer.member("reason", member.reason)
+    writer.member("taskhost", member.program)
+    writer.member("labels", member.labels)
+    writer.member("identifiers", member.identifiers)
+    writer.member("began_unix_ms", member.began.unixMilliseconds)
+    writer.member("lease_left_ms", member.left.wholeMilliseconds)
+    writer.member("held", member.held)
+  }
+
+  static func list(_ members: [FleetMember]) {
+    for member in members {
+      var line = "\(member.name.escapingControlCharacters)  \(member.state.rawValue)  holds \(member.held)  \(member.incarnation)"
+      if !member.labels.isEmpty { line += "  [\(member.labels.joined(separator: ", ").escapingControlCharacters)]" }
+      if let reason = member.reason { line += "  \(reason.escapingControlCharacters)" }
+      Terminal.print(line)
+    }
+  }
+}

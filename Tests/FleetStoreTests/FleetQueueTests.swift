@@ -1,0 +1,224 @@
+import HostThreads
+import PostgresTestSupport
+import TaskModel
+import TestSupport
+import Testing
+
+@testable import FleetStore
+
+/// A fleet in a database of its own.
+struct TestFleet {
+  let server: PostgresServer
+  let address: String
+  let session: FleetSession
+  let identifier: TaskIdentifier
+
+  init(lease: Duration = .seconds(10)) throws {
+    server = try PostgresServer.shared.get()
+    address = try server.makeDatabase()
+    _ = try FleetSetup.run(address, lease: lease, historyDays: 7)
+    session = try FleetSession(address, name: "test")
+    identifier = try TaskIdentifier("org.example.fleet")
+  }
+
+  /// Another connection to the same fleet.
+  init(joining address: String) throws {
+    server = try PostgresServer.shared.get()
+    self.address = address
+    session = try FleetSession(address, name: "test")
+    identifier = try TaskIdentifier("org.example.fleet")
+  }
+
+  func join(name: String = "a") throws -> String {
+    try session.register(FleetHost(name: name, program: "test", labels: ["x"], identifiers: [identifier]))
+  }
+
+  func draft(
+    priority: Int = 0, due: WallTime = WallTime(unixMilliseconds: 0), payload: [UInt8] = [], key: String? = nil, idempotency: String? = nil
+  ) throws -> FleetDraft {
+    var request = TaskRequest(identifier: identifier, payload: payload, priority: priority)
+    request.retry = RetryPolicy()
+    request.uniqueKey = key
+    if key != nil { request.onConflict = .keep }
+    request.idempotencyKey = idempotency
+    let now = SystemClock().wallTime
+    let record = RequestRecord(
+      id: RequestID(sequence: 0, origin: session.origin), request: request, state: .pending, due: due, submitted: now)
+    return FleetDraft(record: record, lane: try session.lane(record.lane))
+  }
+
+  func claim(_ incarnation: String, _ limit: Int) throws -> [ClaimedRequest] {
+    try session.exchange(
+      incarnation, settling: [], wanting: [FleetDemand(lane: try session.lane(Lane(identifier)), limit: limit)]
+    ).claimed
+  }
+
+  func settled(_ claim: ClaimedRequest, as outcome: RunOutcome, due: WallTime? = nil) throws -> SettledRequest {
+    var record = try claim.record.get()
+    let run = RunID(sequence: claim.id.sequence, origin: 7)
+    let now = SystemClock().wallTime
+    try record.apply(.started(run, from: .pending, at: now))
+    try record.apply(.ended(outcome))
+    record.due = due ?? record.due
+    record.ended = now
+    let report = RunReport()
+    return SettledRequest(
+      record: record, lane: claim.lane,
+      runs: [
+        RunRecord(
+          id: run, request: claim.id, identifier: identifier, attempt: 1, started: now, ended: now, outcome: outcome, report: report)
+      ])
+  }
+}
+
+struct FleetQueueTests {
+  @Test func claimsComeByRankAndEndInTheHistory() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let ids = try fleet.session.enqueue([
+      fleet.draft(payload: [1]), fleet.draft(priority: 5, payload: [2, 0]), fleet.draft(priority: -5, payload: []),
+    ])
+    let claimed = try fleet.claim(host, 2)
+    #expect(claimed.map(\.id) == [ids[1], ids[0]])
+    #expect(try claimed.map { try $0.record.get().request.payload } == [[2, 0], [1]])
+    #expect(Set(claimed.map(\.epoch)).count == 1)
+    let exchange = try fleet.session.exchange(
+      host, settling: try claimed.map { try fleet.settled($0, as: .succeeded) }, wanting: [])
+    #expect(exchange.fenced.isEmpty)
+    #expect(try fleet.session.request(ids[0])?.state == .succeeded)
+    #expect(try fleet.session.runs(of: ids[0]).map(\.outcome) == [.succeeded])
+    #expect(try fleet.claim(host, 10).map(\.id) == [ids[2]])
+    var query = RequestQuery()
+    query.states = [.succeeded]
+    #expect(try fleet.session.requests(query).map(\.id) == [ids[1], ids[0]])
+  }
+
+  @Test func whatIsNotDueWaitsAndIsPromoted() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let soon = SystemClock().wallTime + .seconds(3600)
+    let id = try fleet.session.enqueue([fleet.draft(due: soon)])[0]
+    let waiting = try fleet.session.exchange(host, settling: [], wanting: [])
+    #expect(waiting.promoted == 0)
+    let left = try #require(waiting.nextDue)
+    #expect(left > .seconds(3500) && left <= .seconds(3600))
+    try fleet.server.run("UPDATE taskhost.later SET due = 0", on: fleet.address)
+    #expect(try fleet.session.exchange(host, settling: [], wanting: []).promoted == 1)
+    #expect(try fleet.claim(host, 10).map(\.id) == [id])
+  }
+
+  @Test func aRetryIsReadyForAnybodyWhenItIsDue() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let other = try fleet.join(name: "b")
+    let id = try fleet.session.enqueue([fleet.draft()])[0]
+    let first = try fleet.claim(host, 1)
+    _ = try fleet.session.exchange(host, settling: [fleet.settled(first[0], as: .retried)], wanting: [])
+    let second = try fleet.claim(other, 1)
+    #expect(second.map(\.id) == [id])
+    #expect(try second[0].record.get().attemptsSpent == 1)
+    #expect(second[0].epoch > first[0].epoch)
+    #expect(second[0].lost == 0)
+  }
+
+  @Test func anOwnerWhoseLeaseEndedDecidesNothingMore() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let other = try fleet.join(name: "b")
+    let ids = try fleet.session.enqueue([fleet.draft(), fleet.draft()])
+    let claimed = try fleet.claim(host, 2)
+    try fleet.server.run("UPDATE taskhost.host SET lease_until = 0 WHERE name = 'a'", on: fleet.address)
+    #expect(throws: FleetError.fenced) { try fleet.claim(host, 1) }
+    #expect(throws: FleetError.fenced) { try fleet.session.renew(host, identifiers: []) }
+    #expect(try fleet.session.fenceExpired() == 2)
+    #expect(try fleet.session.fenceExpired() == 0)
+    #expect(throws: FleetError.fenced) {
+      try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
+    }
+    let again = try fleet.claim(other, 10)
+    #expect(Set(again.map(\.id)) == Set(ids))
+    #expect(again.map(\.lost) == [1, 1])
+    // A new incarnation of the same host cannot settle what the old one held either.
+    let reborn = try fleet.join()
+    let late = try fleet.session.exchange(reborn, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
+    #expect(late.fenced == [claimed[0].id])
+    #expect(try fleet.session.runs(of: claimed[0].id).isEmpty)
+  }
+
+  @Test func keysAreUniqueInTheWholeFleet() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let first = try fleet.session.enqueue(named: [fleet.draft(key: "k")])[0]
+    #expect(first.known == .new)
+    #expect(try fleet.session.enqueue(named: [fleet.draft(key: "k")]) == [NamedSubmission(id: first.id, known: .held)])
+    let claimed = try fleet.claim(host, 1)
+    #expect(try fleet.session.enqueue(named: [fleet.draft(key: "k")])[0].known == .held)
+    _ = try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
+    #expect(try fleet.session.enqueue(named: [fleet.draft(key: "k")])[0].known == .new)
+  }
+
+  @Test func anIdempotencyKeyStandsForOneSubmission() throws {
+    let fleet = try TestFleet()
+    var draft = try fleet.draft(idempotency: "order-1")
+    draft.fingerprint = .max
+    let first = try fleet.session.enqueue(named: [draft])[0]
+    #expect(first.known == .new)
+    #expect(try fleet.session.enqueue(named: [draft]) == [NamedSubmission(id: first.id, known: .repeated)])
+    draft.fingerprint = 1
+    #expect(try fleet.session.enqueue(named: [draft]) == [NamedSubmission(id: first.id, known: .different)])
+    #expect(try fleet.session.counts().ready == 1)
+  }
+
+  @Test func twoHostsNeverClaimTheSameRequest() async throws {
+    let fleet = try TestFleet()
+    let ids = try fleet.session.enqueue((0..<2000).map { _ in try fleet.draft() })
+    #expect(Set(ids).count == 2000)
+    let owned = try await withThrowingTaskGroup(of: [RequestID].self) { [address = fleet.address] group in
+      for name in ["a", "b", "c"] {
+        group.addTask {
+          try await onThread {
+            let fleet = try TestFleet(joining: address)
+            let host = try fleet.join(name: name)
+            var owned: [RequestID] = []
+            while case let claimed = try fleet.claim(host, 17), !claimed.isEmpty { owned += claimed.map(\.id) }
+            return owned
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(owned.count == 2000)
+    #expect(Set(owned) == Set(ids))
+  }
+
+  @Test func tablesAreMadeOnceAndNewerOnesAreLeftAlone() throws {
+    let fleet = try TestFleet()
+    #expect(try FleetSetup.run(fleet.address, lease: .seconds(1), historyDays: 1) == .updated(from: 1))
+    #expect(fleet.session.lease == .seconds(10))
+    try fleet.server.run("UPDATE taskhost.fleet SET version = 99", on: fleet.address)
+    #expect(throws: FleetError.version(found: 99)) { try FleetSetup.run(fleet.address, lease: .seconds(1), historyDays: 1) }
+    // A host works on newer tables: they keep what it calls.
+    #expect(try FleetSession(fleet.address, name: "old").origin == fleet.session.origin)
+    let empty = try fleet.server.makeDatabase()
+    #expect(throws: FleetError.notInitialised) { try FleetSession(empty, name: "x") }
+    #expect(throws: FleetError.self) { try FleetSession("host=/nowhere dbname=x", name: "x") }
+  }
+
+  @Test func aDrainingHostIsToldSoAndAFencedOneIsListed() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    #expect(try !fleet.session.renew(host, identifiers: [fleet.identifier]).isDraining)
+    #expect(try fleet.session.setDraining(true, host: "a") == 1)
+    #expect(try fleet.session.renew(host, identifiers: [fleet.identifier]).isDraining)
+    #expect(try fleet.session.members().map(\.state) == [.draining])
+    _ = try fleet.session.enqueue([fleet.draft()])
+    #expect(try fleet.claim(host, 1).count == 1)
+    #expect(try fleet.session.fence(host, because: "an operator said so") == (1, 1))
+    let member = try #require(try fleet.session.members().first)
+    #expect(member.state == .fenced)
+    #expect(member.reason == "an operator said so")
+    #expect(member.labels == ["x"])
+    #expect(member.identifiers == [fleet.identifier.rawValue])
+    #expect(try fleet.session.counts().ready == 1)
+  }
+}
