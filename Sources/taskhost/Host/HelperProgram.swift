@@ -8,6 +8,8 @@ struct HelperProgram {
   let words: [String]
   /// Descriptors that it gets besides its outputs: each `from` becomes `to`. Without standard input, it gets an empty one.
   var descriptors: [(from: Int32, to: Int32)] = []
+  /// Where programs are; nil: as for this process.
+  var path: String?
 
   struct End {
     /// As the shell counts: 128 and more is a signal.
@@ -17,7 +19,8 @@ struct HelperProgram {
 
     /// Its last words in one line, for a message.
     var complaint: String {
-      let lines = errors.split(separator: "\n").map(String.init)
+      // tar's last line says only that there are others.
+      let lines = errors.split(separator: "\n").map(String.init).filter { !$0.contains("Exiting with failure status") }
       return lines.isEmpty ? "it ended with code \(code)" : lines.suffix(3).joined(separator: "; ")
     }
   }
@@ -36,7 +39,7 @@ struct HelperProgram {
     if !descriptors.contains(where: { $0.to == STDIN_FILENO }) {
       given.append((try own.high(own.own(open("/dev/null", O_RDONLY | O_CLOEXEC)), "/dev/null"), STDIN_FILENO))
     }
-    let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    let path = self.path ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     let child = try ChildProgram("/usr/bin/env", arguments: ["env", "--"] + words, environment: ["PATH=\(path)", "LC_ALL=C.UTF-8"])
       .start(given)
     close(child.descriptor)
