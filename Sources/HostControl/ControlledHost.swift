@@ -127,6 +127,10 @@ public protocol ControlledHost: Sendable {
   func approve(
     _ identifier: TaskIdentifier, _ fingerprint: String, reloads: Bool, by who: String
   ) async throws(RequestRefusal) -> ApprovalReport
+  /// Takes back what was approved for a plugin, by a reload. Refused with `conflict` if there is nothing to revoke.
+  ///
+  /// - Parameter who: Who revokes, in words for people.
+  func revoke(_ identifier: TaskIdentifier, by who: String) async throws(RequestRefusal) -> RevocationReport
   /// Whether the host accepts and runs requests. Answers at once, even while the store is busy.
   func health() async -> HostHealth
   /// Reports every event from now on to `observer` and to no other; nil ends it. Returns at once.

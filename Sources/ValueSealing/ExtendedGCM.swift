@@ -10,11 +10,17 @@ enum ExtendedGCM {
   static let tagSize = 16
 
   /// Never freed; threads may share them.
-  nonisolated(unsafe) private static let gcm = fetch("AES-256-GCM")
-  nonisolated(unsafe) private static let ecb = fetch("AES-256-ECB")
+  nonisolated(unsafe) private static let fetched = names.map { EVP_CIPHER_fetch(Libcrypto.context, $0, nil) }
+  private static let names = ["AES-256-GCM", "AES-256-ECB"]
+  private static var gcm: OpaquePointer { cipher(0) }
+  private static var ecb: OpaquePointer { cipher(1) }
 
-  private static func fetch(_ name: String) -> OpaquePointer {
-    guard let cipher = EVP_CIPHER_fetch(Libcrypto.context, name, nil) else { preconditionFailure("libcrypto has no \(name)") }
+  /// The ciphers that libcrypto lacks.
+  static var missing: [String] { zip(names, fetched).filter { $1 == nil }.map(\.0) }
+
+  /// Whoever has keys has asked for ``missing`` before.
+  private static func cipher(_ index: Int) -> OpaquePointer {
+    guard let cipher = fetched[index] else { preconditionFailure("libcrypto has no \(names[index])") }
     return cipher
   }
 

@@ -211,8 +211,7 @@ struct TakeoverCommandTests {
     #expect(shown.output.contains("it is not enabled"))
     let before = try machine.everything()
     let applied = try await machine.takeover("timers", "--apply", "--into", "out")
-    #expect(
-      applied.status == 0 && applied.output.contains("disable --now copy@home.timer daily.timer"), "\(applied.output) \(applied.errors)")
+    #expect(applied.status == 0, "\(applied.output) \(applied.errors)")
     #expect(try await machine.takeover("timers", "--undo", "--into", "out").status == 0)
     #expect(try machine.everything() == before)
     try link("\(units)/multi-user.target.wants/other-name.timer", "../daily.timer")

@@ -15,6 +15,14 @@ extension MemoryHost {
     return ApprovalReport(pending, isInForce: reloads)
   }
 
+  /// As the protocol says, for each registered plugin.
+  public func revoke(_ identifier: TaskIdentifier, by who: String) async throws(RequestRefusal) -> RevocationReport {
+    guard await plugins().contains(where: { $0.contract?.identifier == identifier }) else {
+      throw RequestRefusal(.notFound, "no plugin has registered \(identifier), and nothing was approved for it")
+    }
+    return RevocationReport(identifier, lost: ["it may start programs"], isInForce: true)
+  }
+
   /// As the protocol says: one key has changed, and a plugin.
   public func reload(isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
     var plugins: [ReloadReport.Plugin] = []

@@ -80,6 +80,54 @@ struct ApprovalTests {
     }
   }
 
+  // MARK: Taking back
+
+  @Test("a revoked plugin is not loaded any more, by a reload and after a restart, until it is approved again; its requests wait")
+  func revoked() async throws {
+    try await Self.approved { host in
+      let unasked = try await host.cli("plugins", "revoke", "test.script")
+      #expect(unasked.status == 2 && unasked.errors.contains("add --yes"), "\(unasked)")
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+      let revoked = try await host.cli("plugins", "revoke", "script.so", "--yes", "--json")
+      #expect(revoked.status == 0, "\(revoked)")
+      let report = try revoked.json()
+      #expect(report["identifier"]?.string == "test.script" && report["in_force"]?.bool == true, "\(revoked)")
+      #expect(report["lost"]?.array.contains { $0.string?.hasPrefix("it may read and write ") == true } == true, "\(revoked)")
+      for when in ["at once", "after a reload", "after a restart"] {
+        if when == "after a reload" { #expect(try await host.cli("reload").status == 0) }
+        if when == "after a restart" {
+          try await host.terminate()
+          try await host.start()
+        }
+        let plugin = try await host.plugin("script.so")
+        #expect(plugin["standing"]?.string == "unapproved" && plugin["approval"]?["running"]?.bool == false, "\(when): \(plugin)")
+        #expect(plugin["worker"] == nil, "\(when): \(plugin)")
+      }
+      let waiting = try await host.submit("result 0")
+      #expect(try await host.cli("tasks", "why", waiting).output.contains("waits for approval"))
+      let again = try await host.cli("plugins", "revoke", "test.script", "--yes")
+      #expect(again.status == 6 && again.errors.contains("is revoked already"), "\(again)")
+      let unknown = try await host.cli("plugins", "revoke", "test.nobody", "--yes")
+      #expect(unknown.status == 6 && unknown.errors.contains("nothing was approved for it"), "\(unknown)")
+      #expect(try await host.cli("plugins", "approve", "test.script", "--yes").status == 0)
+      try await host.request(waiting, is: "succeeded")
+      let audit = try await host.cli("audit")
+      #expect(audit.output.contains("revokePlugin") && audit.output.contains("test.script"), "\(audit.output)")
+    }
+  }
+
+  @Test("without approve_entitlements there is nothing to revoke")
+  func nothingToRevoke() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("")
+      try await host.start()
+      let revoked = try await host.cli("plugins", "revoke", "test.script", "--yes")
+      #expect(revoked.status == 6 && revoked.errors.contains("approve_entitlements is not set"), "\(revoked)")
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+    }
+  }
+
   // MARK: At a reload
 
   @Test("more in the configuration: the plugin goes on with what it had, its rules too, until it is approved")

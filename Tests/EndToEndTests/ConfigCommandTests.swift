@@ -87,6 +87,31 @@ struct ConfigCommandTests {
     }
   }
 
+  @Test(
+    "a user to whom files are closed is told what was not checked, and exits with 0", .enabled(if: geteuid() == 0, "becomes another user"))
+  func closedFiles() async throws {
+    try await HostProcess.prepare { host in
+      #expect(try await host.cli("store", "key", "store.key").status == 0)
+      try host.configure("max_pending = 5\n[encryption]\nkey_file = \"store.key\"\n")
+      try host.directory.folder("state")
+      chmod(host.directory("state"), 0o700)
+      chmod(host.directory.path, 0o755)
+      chmod(host.directory("taskhost.toml"), 0o644)
+      func check() async throws -> Program.Result {
+        try await Program.run(
+          "/usr/bin/env",
+          ["setpriv", "--reuid", "65534", "--clear-groups", try BuiltProgram.taskhost, "config", "check", host.directory("taskhost.toml")])
+      }
+      let closed = try await check()
+      #expect(closed.status == 0, "\(closed)")
+      #expect(closed.output.contains("not checked: \(host.directory("store.key")) is closed to user 65534"), "\(closed)")
+      #expect(closed.output.contains("not checked: \(host.directory("state")) is closed to user 65534"), "\(closed)")
+      // What that user can see to be wrong is wrong.
+      try host.directory.file("taskhost.toml", "max_pending = 0\n")
+      #expect(try await check().status == 78)
+    }
+  }
+
   @Test("reference shows a key with default, type and sentence; an unknown one is a usage error with the nearest")
   func reference() async throws {
     try await HostProcess.prepare { host in

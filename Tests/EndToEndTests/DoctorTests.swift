@@ -138,6 +138,74 @@ struct DoctorTests {
     }
   }
 
+  @Test(
+    "a schedule that requires a network fails where there is no interface",
+    .enabled(if: Program.status(["unshare", "-Urn", "true"]) == 0, "user namespaces are allowed"))
+  func noInterface() async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("[command.tidy]\nrun = [\"true\"]\nschedule = \"every 1h\"\nrequires = [\"network\", \"unmetered\"]\n")
+      let result = try await Program.run(
+        "/usr/bin/env",
+        ["unshare", "-Urn", try BuiltProgram.taskhost, "doctor", "--offline", "--quiet", "--config", host.directory("taskhost.toml")])
+      #expect(result.status == 1, "\(result)")
+      for condition in ["network", "unmetered"] {
+        #expect(
+          result.output.contains(
+            "✗ schedules: tidy: \(condition) cannot hold on this machine: there is no network interface but the loopback"),
+          "\(result.output)")
+      }
+    }
+  }
+
+  @Test("what has ended of an account is a failure, what ends soon a warning, each with what to do, and no token is printed")
+  func accounts() async throws {
+    try await HostProcess.prepare { host in
+      let now = Int(Date().timeIntervalSince1970)
+      func file(_ name: String, _ members: String) throws {
+        try host.directory.file("\(name).json", Data("{\"access_token\": \"xSECRETx\", \(members)}".utf8), mode: 0o600)
+      }
+      try file("good", "\"refresh_token\": \"xSECRETx\", \"expires_at\": \(now + 3600)")
+      try file("stale", "\"refresh_token\": \"xSECRETx\", \"expires_at\": \(now - 60)")
+      try file("out", "\"refresh_token\": \"xSECRETx\", \"expires_at\": \(now + 3600)")
+      try host.directory.file("out.json.signed-out", "{\"account\": \"out\", \"error\": \"invalid_grant\"}")
+      try file("alone", "\"expires_at\": \(now + 86_400)")
+      try file("spent", "\"refresh_token\": \"xSECRETx\", \"expires_at\": \"2020-01-01T00:00:00Z\"")
+      try file(
+        "short",
+        "\"refresh_token\": \"xSECRETx\", \"issued_at\": \(now - 60), \"expires_at\": \(now + 3600), \"refresh_expires_in\": 1800")
+      try file("ended", "\"refresh_token\": \"xSECRETx\", \"issued_at\": \(now - 3600), \"refresh_expires_in\": 1800")
+      let certificate = try await Program.run(
+        "openssl",
+        [
+          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=authority", "-days", "3", "-keyout", host.directory("ca.key"),
+          "-out", host.directory("ca.pem"),
+        ])
+      #expect(certificate.status == 0, "\(certificate.errors)")
+      let names = ["good", "stale", "out", "alone", "spent", "short", "ended", "gone"]
+      let accounts = names.map { name in
+        "[[plugin.\"org.taskhost.token-refresh\".settings.accounts]]\nname = \"\(name)\"\n"
+          + "token_file = \"\(host.directory("\(name).json"))\"\nca_file = \"\(host.directory("ca.pem"))\"\n"
+      }
+      try host.configure(accounts.joined())
+      let result = try await host.cli(["doctor", "--json", "--offline"])
+      #expect(result.status == 1 && !(result.output + result.errors).contains("xSECRETx"), "\(result)")
+      let found = (try result.json()["findings"]?.array ?? []).filter { ["accounts", "certificate"].contains($0["topic"]?.string) }
+      let seen = Dictionary(
+        found.compactMap { finding in finding["subject"]?.string.map { ($0, finding) } }, uniquingKeysWith: { first, _ in first })
+      for (name, verdict, text) in [
+        ("good", "ok", "its tokens are good"), ("stale", "warning", "nothing has refreshed it"), ("out", "failure", "(invalid_grant)"),
+        ("alone", "warning", "there is no refresh token"), ("spent", "warning", "ended at 2020-01-01T00:00:00"),
+        ("short", "warning", "before the access token does"), ("ended", "failure", "its refresh token ended"),
+        ("gone", "failure", "there is no token file"), (host.directory("ca.pem"), "warning", "the last certificate in ca_file"),
+      ] {
+        let finding = seen[name]
+        #expect(finding?["verdict"]?.string == verdict, "\(name): \(String(describing: finding))")
+        #expect(finding?["message"]?.string?.contains(text) == true, "\(name): \(String(describing: finding))")
+        #expect(verdict == "ok" || finding?["remedy"]?.string?.isEmpty == false, "\(name)")
+      }
+    }
+  }
+
   /// A TCP port that is bound, so that nobody else gets it, and on which nobody listens.
   private final class ClosedPort: Sendable {
     private let descriptor: Int32

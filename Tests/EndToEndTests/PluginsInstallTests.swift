@@ -191,6 +191,41 @@ struct PluginsInstallTests {
     }
   }
 
+  /// Waits until it is so, for at most 30 s.
+  private static func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(30)
+    while try !isSo() {
+      guard ContinuousClock.now < end else { throw TestFailure("not within 30 s: \(what)") }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  @Test("a killed install takes its tar and what that has unpacked with it")
+  func killed() async throws {
+    try await Self.withPlace { place in
+      try place.host.directory.folder("tmp")
+      let big = place.host.directory("two/libVendor.so")
+      let file = open(big, O_RDWR)
+      #expect(ftruncate(file, 400 << 20) == 0)
+      close(file)
+      let packed = try await Program.run(
+        "/usr/bin/env",
+        ["tar", "--use-compress-program", "gzip -1", "-cf", place.host.directory("vendor.tar.gz"), "-C", place.host.directory.path, "two"])
+      #expect(packed.status == 0, "\(packed.errors)")
+      func unpacked() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: place.host.directory("tmp")) }
+      let install = try Program(
+        try BuiltProgram.taskhost, ["plugins", "install", "vendor.tar.gz", "--into", "shelf"],
+        environment: ["TMPDIR": place.host.directory("tmp")], directory: place.host.directory.path)
+      try await Self.eventually("it unpacks") {
+        try unpacked().contains { access(place.host.directory("tmp/\($0)/libVendor.so"), F_OK) == 0 }
+      }
+      install.send(SIGKILL)
+      try await Self.eventually("nothing is left") { try unpacked().isEmpty }
+      #expect(place.names.isEmpty)
+      _ = try await install.result()
+    }
+  }
+
   @Test("an archive has one plugin and its signature, in whatever folder; anything else in it is left out or refused")
   func archives() async throws {
     try await Self.withPlace { place in
@@ -209,7 +244,7 @@ struct PluginsInstallTests {
       try place.host.directory.file("half.tar.gz", whole.prefix(whole.count / 2))
       for (archive, reason) in [
         ("link.tar.gz", "is a link"), ("several.tar.gz", "several plugins"), ("none.tar.gz", "no plugin"),
-        ("half.tar.gz", "cannot be unpacked"),
+        ("half.tar.gz", "cannot be unpacked: "), ("half.tar.gz", "tar: Unexpected EOF in archive"),
       ] {
         let result = try await place.run("install", archive)
         #expect(result.status == 1 && result.errors.contains(reason), "\(archive): \(result.status) \(result.errors)")

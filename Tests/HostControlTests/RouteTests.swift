@@ -22,7 +22,8 @@ import Testing
       ("POST", "/v1/transfers/\(id)/pause"), ("POST", "/v1/transfers/\(id)/resume"), ("PUT", "/v1/conditions"),
       ("DELETE", "/v1/conditions"), ("POST", "/v1/events/x"), ("GET", "/v1/status"), ("GET", "/v1/problems"), ("GET", "/v1/forecast"),
       ("POST", "/v1/reload"), ("POST", "/v1/shutdown"), ("GET", "/v1/stream"), ("GET", "/metrics"), ("GET", "/healthz"),
-      ("GET", "/openapi.json"), ("GET", "/v1/audit"), ("GET", "/v1/configuration"),
+      ("POST", "/v1/plugins/a/approve"), ("POST", "/v1/plugins/a/revoke"), ("GET", "/openapi.json"), ("GET", "/v1/audit"),
+      ("GET", "/v1/configuration"),
     ])
   func found(_ method: String, _ path: String) throws {
     guard case .route = try RouteTable.control.find(HTTPMethod(rawValue: method), path) else {

@@ -136,7 +136,7 @@ import Testing
     try rich.fill()
     #expect(try load(try export(rich.place), rich.place("new"), isTrial: true).requests == 7)
     #expect(!FileManager.default.fileExists(atPath: rich.place("new").database))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: rich.directory.path).allSatisfy { !$0.hasSuffix("taskhost-new") })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rich.directory.path).allSatisfy { !$0.contains(".taskhost-new") })
   }
 
   /// Changes of the lines of a good archive, and what the error says. Line 2 is the request 10, line 9 the run 30.
@@ -171,6 +171,10 @@ import Testing
     ("line 3: column 1: the text ends where a value is expected", { $0.insert("", at: 2) }),
     ("line 3: payload_base64 is not base64", { $0[2] = $0[2].replacing("\"AAH/\"", with: "\"AAH\"") }),
     ("line 9: outcome is missing", { $0[8] = $0[8].replacing("\"outcome\":\"succeeded\"", with: "\"forced\":true") }),
+    (
+      "offset_ms is more than lies between two times",
+      { lines in lines = lines.map { $0.replacing(/"offset_ms":-?\d+/, with: "\"offset_ms\":9223372036854775807") } }
+    ),
     ("without an end line, so a part is missing", { $0.removeLast() }),
     ("lines says otherwise than the", { $0.remove(at: 4) }),
     ("there are more lines after the end line", { $0.append($0[1]) }),
@@ -185,7 +189,7 @@ import Testing
     ),
   ]
 
-  @Test("says which line is wrong and why, and leaves the store as it was", arguments: 0..<21)
+  @Test("says which line is wrong and why, and leaves the store as it was", arguments: 0..<22)
   func wrong(_ index: Int) throws {
     let rich = try rich.get()
     try rich.fill()

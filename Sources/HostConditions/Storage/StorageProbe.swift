@@ -19,7 +19,12 @@ struct StorageProbe {
   let rule: StorageRule
 
   /// Counts only storage available to users other than root.
-  func read() -> Reading {
+  func read() -> Reading { read(asEmpty: false) }
+
+  /// What would be read if nobody had stored anything.
+  func readAsEmpty() -> Reading { read(asEmpty: true) }
+
+  private func read(asEmpty isEmpty: Bool) -> Reading {
     var facts = statvfs()
     guard statvfs(path, &facts) == 0 else {
       return .unknown("\(path) cannot be read, which counts as enough storage: \(TextFile.reason(errno))")
@@ -29,7 +34,8 @@ struct StorageProbe {
     // As in df: the total excludes the share reserved for root.
     let total = UInt64(facts.f_blocks) &- UInt64(facts.f_bfree) &+ free
     var reading = rule.storage(
-      free: free.multipliedReportingOverflow(by: block).partialValue, total: total.multipliedReportingOverflow(by: block).partialValue)
+      free: (isEmpty ? total : free).multipliedReportingOverflow(by: block).partialValue,
+      total: total.multipliedReportingOverflow(by: block).partialValue)
     if reading.leaning != .unknown { reading.observed += " at \(path)" }
     return reading
   }

@@ -151,6 +151,9 @@ struct RedactedHost: ControlledHost {
   ) async throws(RequestRefusal) -> ApprovalReport {
     try await host.approve(identifier, fingerprint, reloads: reloads, by: who)
   }
+  func revoke(_ identifier: TaskIdentifier, by who: String) async throws(RequestRefusal) -> RevocationReport {
+    try await host.revoke(identifier, by: who)
+  }
   func shutdown() async { await host.shutdown() }
   func health() async -> HostHealth { await host.health() }
   func settle() async { await host.settle() }

@@ -217,6 +217,7 @@ struct ScopedHost: ControlledHost {
   func approve(
     _ identifier: TaskIdentifier, _ fingerprint: String, reloads: Bool, by who: String
   ) async throws(RequestRefusal) -> ApprovalReport { throw ofHost }
+  func revoke(_ identifier: TaskIdentifier, by who: String) async throws(RequestRefusal) -> RevocationReport { throw ofHost }
   func shutdown() async {}
   func health() async -> HostHealth { await host.health() }
   func observe(_ observer: HostObserver?) { host.observe(observer) }

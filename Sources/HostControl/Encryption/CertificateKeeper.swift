@@ -11,7 +11,7 @@ public import TaskModel
 /// stays. Any thread.
 public final class CertificateKeeper: Sendable {
   /// How long before its end a certificate is worth a warning.
-  static let notice = Duration.seconds(14 * 86_400)
+  public static let notice = Duration.seconds(14 * 86_400)
 
   private struct State {
     var pair: CertificatePair

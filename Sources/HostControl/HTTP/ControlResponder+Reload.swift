@@ -18,4 +18,10 @@ extension ControlResponder {
       identifier, order.fingerprint, reloads: order.reloads, by: await request.principal.name())
     return one(report) { $0.approvalReport($1) }.about(of: report.approval.gained.joined(separator: "; "))
   }
+
+  /// `POST /v1/plugins/ID/revoke`.
+  func revoke(_ identifier: TaskIdentifier, _ request: ControlRequest) async throws -> ControlResponse {
+    let report = try await host.revoke(identifier, by: await request.principal.name())
+    return one(report) { $0.revocationReport($1) }.about(of: report.lost.joined(separator: "; "))
+  }
 }

@@ -22,6 +22,10 @@ extension NamedSchema {
     pendingApprovalMembers, .must("in_force", .boolean),
     .must("problems", .described(.texts, "Why it is not in force, although that was asked for.")))
 
+  static let revocationReportSchema = JSONSchema.object(
+    .must("identifier", .identifier), .must("lost", .described(.texts, "What it may not do any more.")), .must("in_force", .boolean),
+    .must("problems", .described(.texts, "Why it is not in force.")))
+
   private static let reloadedKey = JSONSchema.object(
     .must("key", .string), .may("before", .described(.string, "As JSON; absent if it was not set, or is a secret.")),
     .may("after", .described(.string, "As JSON; absent if it is not set, or is a secret.")), .may("secret", .boolean))

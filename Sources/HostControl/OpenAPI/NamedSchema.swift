@@ -39,6 +39,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
   case reloadReport = "ReloadReport"
   case pendingApproval = "PendingApproval"
   case approvalReport = "ApprovalReport"
+  case revocationReport = "RevocationReport"
 
   var schema: JSONSchema {
     switch self {
@@ -79,6 +80,7 @@ enum NamedSchema: String, CaseIterable, Sendable {
     case .reloadReport: Self.reloadReportSchema
     case .pendingApproval: .members(Self.pendingApprovalMembers)
     case .approvalReport: Self.approvalReportSchema
+    case .revocationReport: Self.revocationReportSchema
     }
   }
 }

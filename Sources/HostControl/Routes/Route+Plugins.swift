@@ -25,6 +25,10 @@ extension Route {
       role: .operate, body: RouteBody(ApprovalReader.schema), answers: .json(.named(.approvalReport))
     ) { responder, identifier, call in try await responder.approve(identifier, call.request) }.ofHost(),
     Route(
+      .POST, "/v1/plugins/{identifier}/revoke", .identifier, "revokePlugin", "Takes back a plugin's approval, and reloads",
+      role: .operate, answers: .json(.named(.revocationReport))
+    ) { responder, identifier, call in try await responder.revoke(identifier, call.request) }.ofHost(),
+    Route(
       .POST, "/v1/simulate/launch", "simulateLaunch", "Runs an identifier's handler now", role: .operate,
       body: RouteBody(SchedulingReader.identifierSchema), answers: .json(.named(.request), idOf: "/v1/requests/{")
     ) { responder, call in

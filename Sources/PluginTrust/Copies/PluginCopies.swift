@@ -198,6 +198,12 @@ public final class PluginCopies: Sendable {
     return removed
   }
 
+  /// The digests of the copies that are there.
+  public func present() -> Set<[UInt8]> {
+    let names = (try? DirectoryNames.list(in: descriptor)) ?? []
+    return Set(names.filter { $0.suffix(3).elementsEqual(".so".utf8) }.compactMap { Hex.bytes($0.dropLast(3), count: 32) })
+  }
+
   /// Waits until the copies made since the last call are on the disk; returns at once if there are none.
   ///
   /// Call it before remembering the files: after a power loss, a remembered file must not lead to a lost copy.

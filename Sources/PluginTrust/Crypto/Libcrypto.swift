@@ -8,9 +8,15 @@ package enum Libcrypto {
     return context
   }()
 
-  /// Never freed; threads may share it.
-  nonisolated(unsafe) static let sha256: OpaquePointer = {
-    guard let algorithm = EVP_MD_fetch(context, "SHA256", nil) else { preconditionFailure("libcrypto has no SHA-256") }
-    return algorithm
-  }()
+  /// Never freed; threads may share it. nil if libcrypto has none.
+  nonisolated(unsafe) private static let fetchedSHA256 = EVP_MD_fetch(context, "SHA256", nil)
+
+  /// A launch has asked ``hasSHA256`` before.
+  static var sha256: OpaquePointer {
+    guard let fetchedSHA256 else { preconditionFailure("libcrypto has no SHA-256") }
+    return fetchedSHA256
+  }
+
+  /// Whether it has SHA-256, without which no file can be told from another.
+  package static var hasSHA256: Bool { fetchedSHA256 != nil }
 }

@@ -39,6 +39,8 @@ public struct TimerMachine: Sendable {
   public var services: [String: UnitFiles]
   /// The names of timers that something starts at boot.
   public var enabled: Set<String>
+  /// The paths of all links that start a timer at boot, by its name.
+  public var links: [String: [String]] = [:]
   /// Places that cannot be read, and why.
   public var unreadable: [(path: String, why: String)] = []
   /// Whether the machine knows a user.

@@ -10,6 +10,8 @@ struct Approval: Sendable, Hashable {
   let time: WallTime
   /// Who decided, in words for people.
   let by: String
+  /// Whether the decision is that the plugin may do nothing any more: then ``permissions`` is what had been approved.
+  var isRevoked = false
 }
 
 /// What is wrong with a record of approvals, as a clause.
@@ -111,12 +113,15 @@ extension PluginPermissions.Network {
 }
 
 extension Approval {
-  private static let ownMembers = ["plugin", "approved_unix_ms", "by"]
+  private static let revoked = "revoked"
+  private static let ownMembers = ["plugin", "approved_unix_ms", "by", revoked]
 
   func write(to writer: inout JSONWriter) {
     writer.member("plugin", identifier.rawValue)
     writer.member("approved_unix_ms", time.unixMilliseconds)
     writer.member("by", by)
+    // Only if it is so: an earlier taskhost refuses a file with a member that it does not know.
+    if isRevoked { writer.member(Self.revoked, true) }
     permissions.write(to: &writer)
   }
 
@@ -134,5 +139,9 @@ extension Approval {
     guard let time = node["approved_unix_ms"]?.integer else { throw ApprovalFlaw("approved_unix_ms: a number is expected") }
     guard let by = node["by"]?.string else { throw ApprovalFlaw("by: a text is expected") }
     self.init(identifier: identifier, permissions: try PluginPermissions(reading: node), time: WallTime(unixMilliseconds: time), by: by)
+    if let revoked = node[Self.revoked] {
+      guard let truth = revoked.bool else { throw ApprovalFlaw("\(Self.revoked): true or false is expected") }
+      isRevoked = truth
+    }
   }
 }

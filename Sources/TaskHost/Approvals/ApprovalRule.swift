@@ -12,17 +12,18 @@ struct ApprovalRule: Sendable {
   /// - Parameters:
   ///   - identifiers: The first names the plugin; without any, nothing is known to be asked for.
   ///   - name: What the configuration ties identifiers to: those tied to it count as served.
-  ///   - isRunning: Whether the plugin goes on as it was meanwhile.
+  ///   - isRunning: Whether the plugin runs, and so goes on as it was meanwhile, unless its approval was revoked.
   func held(_ identifiers: [TaskIdentifier], named name: String, file: String, isRunning: Bool) -> HeldPlugin? {
     guard let first = identifiers.first else { return nil }
     let tied = IdentifierRules(configuration).identifiers(tiedTo: name).compactMap { try? TaskIdentifier($0) }
     let wanted = PluginPermissions(of: identifiers + tied.filter { !identifiers.contains($0) }, in: configuration)
-    let approved = approvals[first]?.permissions
+    let isRevoked = approvals[first]?.isRevoked ?? false
+    let approved = isRevoked ? nil : approvals[first]?.permissions
     let gained = approved.map { wanted.gained(over: $0) } ?? wanted.sentences
     guard !gained.isEmpty else { return nil }
     let pending = PendingApproval(
       first, file: file, gained: gained, lost: approved.map { wanted.lost(since: $0) } ?? [], fingerprint: wanted.fingerprint,
-      isRunning: isRunning)
+      isRunning: isRunning && !isRevoked)
     return HeldPlugin(pending: pending, identifiers: identifiers, permissions: wanted)
   }
 }

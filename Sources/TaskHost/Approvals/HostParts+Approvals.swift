@@ -27,7 +27,7 @@ extension HostParts {
 }
 
 extension ApprovalRule {
-  /// What a running plugin waits for, because the configuration gives it more; nil if it does not wait.
+  /// What a running plugin waits for, because the configuration gives it more, or its approval was revoked; nil if it does not wait.
   func held(_ plugin: RegisteredPlugin) -> HeldPlugin? {
     held(plugin.identifiers, named: plugin.candidate.name, file: plugin.candidate.place, isRunning: true)
   }

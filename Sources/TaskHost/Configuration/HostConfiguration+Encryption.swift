@@ -50,6 +50,13 @@ extension HostConfiguration {
   /// - Parameter user: The user of the host. The file must belong to this user or root.
   public func sealing(user: UInt32 = geteuid()) throws(HostFailure) -> StoreSealing? {
     guard let (path, source) = try keyPlace() else { return nil }
+    let missing = SealingSupport.missing
+    guard missing.isEmpty else {
+      throw HostFailure(
+        .configuration,
+        "encryption: libcrypto (OpenSSL) of this machine has no \(missing.joined(separator: " and no ")), so that values can be neither sealed "
+          + "nor opened: install an OpenSSL with it, such as Debian's libssl3")
+    }
     do throws(KeyFileError) {
       return StoreSealing(keys: try KeyFile.read(path, from: source, user: user), seals: encryption.seal)
     } catch {

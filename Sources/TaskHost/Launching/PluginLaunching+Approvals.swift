@@ -19,14 +19,16 @@ extension PluginLaunching {
   func heldAsItIs(_ path: String) -> HeldPlugin? {
     guard let approvals, let present = running?.former(of: path, []) else { return nil }
     var held = approvals.held(present)
+    // One whose approval was revoked is looked at as a new one.
+    guard held?.pending.isRunning ?? true else { return nil }
     held?.pending.asks = (try? withSummary(present.candidate))?.elf?.note?.asks ?? []
     return held
   }
 
-  /// Keeps the former plugins of those that wait, unless another file has taken over what they served.
+  /// Keeps the former plugins of those that wait and go on, unless another file has taken over what they served.
   func retainFormer(in result: inout Result) {
     guard let running else { return }
-    for held in result.held {
+    for held in result.held where held.pending.isRunning {
       guard var former = running.former(of: held.pending.file, held.identifiers) else { continue }
       let taken = result.registered.contains { plugin in
         plugin.candidate.place == former.candidate.place || plugin.identifiers.contains { former.identifiers.contains($0) }

@@ -38,6 +38,8 @@ struct PluginLaunching {
     var held: [HeldPlugin] = []
     /// The identifiers of plugins that go on as they were.
     var retained: [TaskIdentifier] = []
+    /// The keys that signatures were checked with.
+    var trustedKeys: [TrustedKey] = []
   }
 
   enum Settled {
@@ -101,6 +103,7 @@ struct PluginLaunching {
       throw HostFailure(.configuration, "plugin directory \(error)")
     }
     var result = Result(refused: scan.refused.map { RefusedPlugin(refusal: $0, identifier: nil) })
+    result.trustedKeys = signatures.keys
     // Copies and probes are slow and independent; precedence is decided afterwards.
     let prospects = Parallel.map(scan.entries) { entry in prospect(entry) } + commandProspects()
     var loaded = loadAhead(prospects)

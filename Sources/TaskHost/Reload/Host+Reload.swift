@@ -2,6 +2,7 @@ import Glibc
 import HostThreads
 import HostWatches
 import Logging
+import PluginTrust
 public import RecordJSON
 import Synchronization
 public import TaskModel
@@ -66,16 +67,27 @@ extension Host {
   }
 
   private func reload(_ reloading: Reloading, isDry: Bool, by who: String) async throws(RequestRefusal) -> ReloadReport {
-    let prepared = try await onThread { Self.result { () throws(ReloadFailure) in try self.prepare(reloading, isDry: isDry) } }
+    let copies = try await onThread { .success(self.parts.copies.present()) }
+    /// Removes the copies of plugins that only this reload has made: it is not put in force.
+    func leaveNothing() async { _ = try? await onThread { .success(self.parts.copies.removeAllBut(copies)) } }
+    let prepared: PreparedReload
+    do throws(RequestRefusal) {
+      prepared = try await onThread { Self.result { () throws(ReloadFailure) in try self.prepare(reloading, isDry: isDry) } }
+    } catch {
+      await leaveNothing()
+      throw error
+    }
     let plan = prepared.plan { self.put(prepared, payloads: $0) }
     let adopted: AdoptedPlan
     do throws(RequestRefusal) { adopted = try await ask { self.scheduler.adopt(plan, isRehearsal: isDry, completion: $0) } } catch {
       try? await onThread { .success(prepared.discard()) }
+      await leaveNothing()
       // It is not the request that is at fault.
       throw error.code == .unavailable ? error : RequestRefusal(.conflict, error.message)
     }
     guard !isDry else {
       try? await onThread { .success(prepared.discard()) }
+      await leaveNothing()
       return prepared.report
     }
     log.notice("reloaded: \(prepared.report.count.map { "\($0) changed" } ?? "nothing has changed")", metadata: ["by": "\(who)"])

@@ -5,6 +5,7 @@ import TaskModel
 import TaskScheduler
 import TaskStore
 import TypedCalls
+import ValueSealing
 import WorkerProcesses
 
 /// A configuration that was verified, with plugins that were launched, beside those in force.
@@ -51,7 +52,7 @@ struct PreparedReload: Sendable {
     do throws(HostFailure) {
       let approvals = try host.parts.approvalRule(for: configuration)
       // A plugin that waits goes on with what it had.
-      let waiting = running.filter { $0.candidate.command == nil && approvals?.held($0) != nil }.flatMap(\.identifiers)
+      let waiting = running.filter { $0.candidate.command == nil && approvals?.held($0)?.pending.isRunning == true }.flatMap(\.identifiers)
       let known = configuration.keepingTables(of: waiting, from: present)
       launching = try PluginLaunching(
         host.parts, HostRules(known, stateDirectory: host.stateDirectory), approvals: approvals,
@@ -89,6 +90,9 @@ struct PreparedReload: Sendable {
       },
       plugins: Self.changes(plugins, after: before.launched.registry, present, effective))
     report.held = plugins.held.map(\.pending)
+    report.notes =
+      Self.changedKeys(before.launched.registry.trustedKeys, plugins.trustedKeys)
+      + Self.changedKeys(host.store.sealing, sealing, isNamedAnew: present.encryption != configuration.encryption)
   }
 
   /// Throws all that the new set must not do.
@@ -115,6 +119,22 @@ struct PreparedReload: Sendable {
       try Host.check(configuration.scheduledRequests(), TypedPayloads(plugins.registered.flatMap(\.contracts)).rejecting)
     } catch { problems += ReloadFailure(error).problems }
     guard problems.isEmpty else { throw ReloadFailure(problems) }
+  }
+
+  /// Trusted keys that a file holds in place of others: the configuration does not show that.
+  private static func changedKeys(_ before: [TrustedKey], _ after: [TrustedKey]) -> [String] {
+    let known = Dictionary(before.map { ($0.name, $0.key) }) { first, _ in first }
+    return after.compactMap { key in
+      guard let old = known[key.name], old != key.key else { return nil }
+      return "trusted_keys: \(key.name) holds another key: \(key.key.id) instead of \(old.id)"
+    }
+  }
+
+  /// The same for the keys of the store.
+  private static func changedKeys(_ before: StoreSealing?, _ after: StoreSealing?, isNamedAnew: Bool) -> [String] {
+    guard !isNamedAnew, let before, let after, before.keys.ids != after.keys.ids else { return [] }
+    func names(_ sealing: StoreSealing) -> String { sealing.keys.ids.map(\.description).joined(separator: ", ") }
+    return ["encryption: other keys are in the same place: \(names(after)) instead of \(names(before))"]
   }
 
   private static func changes(

@@ -38,6 +38,8 @@ public struct Finding: Sendable, Equatable {
     case certificate
     /// The tokens of the access over TCP.
     case tokens
+    /// The accounts whose tokens the token-refresh plugin keeps.
+    case accounts
     /// Who gets notifications, pings and traces.
     case receivers
     /// The running host, and what it reports.

@@ -28,6 +28,8 @@ public struct LaunchReview: Sendable {
       do throws(HostFailure) { try body() } catch { findings += Finding.obstacles(topic, error) }
     }
     attempt(.sandbox) { () throws(HostFailure) in try configuration.checkDemands() }
+    // What follows compares files.
+    guard Libcrypto.hasSHA256 else { return findings }
     if let mark = configuration.storeMark {
       attempt(.store) { () throws(HostFailure) in try StateDirectory.check(mark: mark, outsideOf: stateDirectory) }
     }
@@ -42,7 +44,7 @@ public struct LaunchReview: Sendable {
     var signatures = SignaturePolicy()
     attempt(.plugins) { () throws(HostFailure) in signatures = try configuration.signaturePolicy() }
     findings += plugins(signatures)
-    findings += commands() + paths() + receivers() + waking()
+    findings += commands() + paths() + receivers() + waking() + openings()
     return findings
   }
 
@@ -53,7 +55,10 @@ public struct LaunchReview: Sendable {
       return [Finding(.encryption, .ok, of: credential, "systemd hands the keys to the host, so they cannot be looked at from here")]
     }
     do throws(HostFailure) {
-      let sealing = try configuration.sealing()
+      // Root looks at the file as the host's user will.
+      var info = stat()
+      let user = geteuid() == 0 && stat(stateDirectory, &info) == 0 ? info.st_uid : geteuid()
+      let sealing = try configuration.sealing(user: user)
       let database = stateDirectory + "/taskhost.sqlite"
       do throws(StoreError) {
         let isSealed = try StoreGlance.needsKeys(database, sealing)

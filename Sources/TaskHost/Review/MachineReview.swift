@@ -15,6 +15,8 @@ public struct MachineReview: Sendable {
   let configuration: HostConfiguration
   /// Whether a host runs with this configuration: then it knows some things better.
   let isRunning: Bool
+  /// Where the conditions are read; nil: of this machine.
+  var sources: ConditionSources?
 
   /// - Parameters:
   ///   - configuration: The host's.
@@ -24,7 +26,7 @@ public struct MachineReview: Sendable {
   }
 
   /// Everything that was looked at, what is well too.
-  public func findings() -> [Finding] { sandbox() + cgroups() + limits() + [clock()] + timeZone() + state() }
+  public func findings() -> [Finding] { sandbox() + cgroups() + limits() + [clock()] + timeZone() + conditions() + state() }
 
   // MARK: The kernel
 

@@ -42,7 +42,7 @@ final class ArchiveImport {
       case .clock:
         try add(
           "INSERT OR IGNORE INTO clock (id, boot, offset_ms) VALUES (1, ?, ?)", .text(try line.requiredText("boot")),
-          .integer(try line.requiredInteger("offset_ms")))
+          .integer(try line.requiredOffset("offset_ms")))
       case .submission: try takeSubmission(line)
       case .uniqueWindow:
         try add(

@@ -113,6 +113,14 @@ final class ArchiveObject {
     return WallTime(unixMilliseconds: number)
   }
 
+  /// The distance between two clocks in milliseconds: no two moments that a time can name are farther apart.
+  func requiredOffset(_ name: String) throws(ArchiveFlaw) -> Int64 {
+    let number = try requiredInteger(name)
+    let range = WallTime.calendar.upperBound.unixMilliseconds
+    guard (-range...range).contains(number) else { throw flaw(name, "is more than lies between two times until the year 9999: \(number)") }
+    return number
+  }
+
   func requiredTime(_ name: String) throws(ArchiveFlaw) -> WallTime { try required(name, try time(name)) }
 
   /// A duration in milliseconds.

@@ -1,5 +1,6 @@
 import Glibc
 import HostThreads
+import StrictText
 
 /// A file that is written beside the one that it will replace, with mode 0600. Until it is published, the old file is as it was, whatever
 /// ends this process.
@@ -9,24 +10,31 @@ final class PendingFile {
   private let descriptor: Int32
   private var isPublished = false
 
-  /// Creates the file, or empties one that a killed process has left. The file belongs to this process: another command for the same path
-  /// fails.
+  /// Creates the file under a name that nobody can know, and removes those that killed processes have left. Another command for the same path
+  /// fails meanwhile.
   ///
   /// - Parameters:
   ///   - target: The path of the file that it will replace.
   ///   - kind: What the old file must be; nil for anything. A mistyped path must not cost another file.
   init(for target: String, replacing kind: Kind? = nil) throws(StoreCareError) {
     try Self.check(target, is: kind)
-    path = target + ".taskhost-new"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else { throw StoreCareError(path, "cannot be created", .last) }
-    do throws(StoreCareError) { try Self.take(path, descriptor) } catch {
-      close(descriptor)
-      // The deinitializer must leave the file of another process alone.
+    try Self.removeLeftovers(of: target)
+    path = target + Self.infix + Hex.text((0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255) })
+    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      // The deinitializer has nothing to remove.
       isPublished = true
-      throw error
+      throw StoreCareError(path, "cannot be created", .last)
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0 else {
+      throw StoreCareError(path, "cannot be written", .last)
     }
   }
+
+  /// Between the name of the file and a random number in hexadecimal.
+  private static let infix = ".taskhost-new-"
+  private static let randomBytes = 8
+  private static let companions = ["-wal", "-shm", "-journal"]
 
   /// A kind of files, by how they begin.
   struct Kind {
@@ -56,20 +64,34 @@ final class PendingFile {
     }
   }
 
-  private static func take(_ path: String, _ descriptor: Int32) throws(StoreCareError) {
-    var (own, found) = (stat(), stat())
-    guard fstat(descriptor, &own) == 0, own.st_mode & S_IFMT == S_IFREG, own.st_nlink == 1, own.st_uid == geteuid() else {
-      throw StoreCareError(path, "it exists, and no command has left it", remedy: "move it away")
+  /// Removes the files of this user that have such a name and that nobody holds, and no others.
+  private static func removeLeftovers(of target: String) throws(StoreCareError) {
+    let slash = target.lastIndex(of: "/")
+    let folder = slash.map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "."
+    let prefix = (slash.map { String(target[target.index(after: $0)...]) } ?? target) + infix
+    // What cannot be listed has nothing that could be removed; creating the file says what is wrong.
+    for name in (try? DirectoryNames.list(at: folder)) ?? [] where name.hasPrefix(prefix) {
+      let end = String(name.dropFirst(prefix.count))
+      let number = companions.first { end.hasSuffix($0) }.map { String(end.dropLast($0.count)) } ?? end
+      guard Hex.bytes(number.utf8, count: randomBytes) != nil else { continue }
+      let path = "\(folder)/\(name)"
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else { continue }
+      defer { close(descriptor) }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid()
+      else { continue }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        throw StoreCareError(path, "another command is writing it", remedy: "wait for its end")
+      }
+      // A companion whose file is still written is not locked itself.
+      if number != end, access("\(folder)/\(prefix)\(number)", F_OK) == 0 { continue }
+      unlink(path)
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, lstat(path, &found) == 0, found.st_ino == own.st_ino else {
-      throw StoreCareError(path, "another command is writing it", remedy: "wait for its end")
-    }
-    guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else { throw StoreCareError(path, "cannot be written", .last) }
-    for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
   }
 
   deinit {
-    if !isPublished { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
+    if !isPublished { for suffix in [""] + Self.companions { unlink(path + suffix) } }
     close(descriptor)
   }
 

@@ -12,7 +12,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
       Reports every problem at once: of the file, with line and key, and of what it names:
       plugin directories and the files in them, keys, certificates, tokens, programs,
       paths. Runs no plugin's code, so it does not see what only a launch shows.
-      With --against, it says too what would change on a running host.
+      With --against, it says too what would change on a running host. It looks as the
+      user who runs it, and names what is closed to that user and was not checked.
 
       EXAMPLES
         taskhost config check
@@ -47,7 +48,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
   /// Everything that is wrong.
   static func review(_ configuration: HostConfiguration) -> [Finding] {
     let access = AccessReview(configuration: configuration, looksIntoState: false)
-    return (LaunchReview(configuration).findings() + access.findings()).filter { $0.verdict != .ok }
+    let findings = (LaunchReview(configuration).findings() + access.findings()).filter { $0.verdict != .ok }
+    return ClosedFiles(configuration).review(findings)
   }
 
   private func printText(_ choice: ConfigurationChoice, _ findings: [Finding], _ changes: [ConfigurationChange]?, _ isStopped: Bool) {

@@ -11,8 +11,9 @@ struct DoctorCommand: AsyncParsableCommand {
     abstract: "Check everything that would make tonight's runs fail, each with its remedy.",
     discussion: """
       Looks at the configuration and what it names, the kernel, limits, clock, disk,
-      the state directory and its store, certificate and tokens, programs, plugins,
-      schedules, and whether receivers can be reached. It needs no host; one that runs
+      the state directory and its store, certificates and tokens with their ends,
+      programs, plugins, what schedules require of this machine, and whether
+      receivers can be reached. It needs no host; one that runs
       is asked for its problems. It runs no plugin's code, and changes nothing.
 
       As root, it looks as the user who owns the state directory: the host's. What a
@@ -64,7 +65,9 @@ struct DoctorCommand: AsyncParsableCommand {
     let isRunning = host.contains { $0.verdict == .ok }
     findings += host
     let own = try? await ControlCaller.onThread("review") { () -> [Finding] in
-      let review = LaunchReview(configuration).findings() + AccessReview(configuration: configuration).findings()
+      let review =
+        LaunchReview(configuration).findings() + AccessReview(configuration: configuration).findings()
+        + AccountReview(configuration, isRunning: isRunning).findings()
       return readable(choice) + wellKnown(review, configuration) + MachineReview(configuration, isRunning: isRunning).findings()
     }
     findings += own ?? [Finding(.limits, .failure, "no thread could be started", remedy: "raise the limit (ulimit -u, TasksMax=)")]

@@ -3,6 +3,7 @@ import HostProcesses
 import HostThreads
 import PluginTrust
 import StrictText
+import TaskModel
 
 /// A plugin in an archive that tar(1) reads: `NAME.so`, perhaps with `NAME.so.sig`, or `NAME.task.toml`, in any folder, among other files.
 enum PluginArchive {
@@ -45,29 +46,39 @@ enum PluginArchive {
     return descriptor
   }
 
-  /// All members come into one folder, whatever theirs was. No file may be larger than a plugin. tar holds the folder's lock too: it may outlive
-  /// this process for as long as it unpacks.
+  /// Unpacks with tar. All members come into one folder, whatever theirs was. No file may be larger than a plugin. If this process ends, a
+  /// second shell kills tar and removes the folder, whose lock it holds: it reads from a pipe whose other end is here.
+  private static let script = #"""
+    ulimit -f 1048576
+    options='--no-same-owner --no-same-permissions --warning=none'
+    tar --extract --file /proc/self/fd/4 --directory "$1" --transform 's,.*/\(.\),\1,' $options 3<&- &
+    tar=$!
+    { read -r _ <&3; kill -9 $tar; rm -rf -- "$1"; } >/dev/null 2>&1 &
+    watch=$!
+    wait $tar
+    end=$?
+    kill -9 $watch
+    exit $end
+    """#
+
   private static func extract(_ file: Int32, _ archive: String, into folder: TemporaryFolder) throws {
-    let options = #"--transform 's,.*/\(.\),\1,' --no-same-owner --no-same-permissions --warning=none"#
-    let script = #"ulimit -f 1048576; exec tar --extract --file /proc/self/fd/0 --directory "$1" "# + options
-    let end: Int32
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+      throw CommandFailure(.failed, archive, "cannot be unpacked: a pipe: \(ErrorNumber.last)")
+    }
+    defer { for end in ends { close(end) } }
+    let end: HelperProgram.End
     do throws(SystemFailure) {
-      let descriptors = ChildDescriptors()
-      let input = try descriptors.high(descriptors.own(fcntl(file, F_DUPFD_CLOEXEC, 0)), archive)
-      let output = try descriptors.high(descriptors.own(open("/dev/null", O_RDWR | O_CLOEXEC)), "/dev/null")
-      let errors = try descriptors.high(descriptors.own(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)), "standard error")
-      let lock = try descriptors.high(descriptors.own(fcntl(folder.lock, F_DUPFD_CLOEXEC, 0)), folder.path)
-      let child = try ChildProgram(
-        "/bin/sh", arguments: ["sh", "-c", script, "sh", folder.path],
-        environment: ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
-      )
-      .start([(input, STDIN_FILENO), (output, STDOUT_FILENO), (errors, STDERR_FILENO), (lock, STDERR_FILENO + 1)])
-      defer { close(child.descriptor) }
-      var status: Int32 = 0
-      while waitpid(child.process, &status, 0) < 0, errno == EINTR {}
-      end = status
+      end = try HelperProgram(
+        words: ["sh", "-c", script, "sh", folder.path], descriptors: [(ends[0], 3), (file, 4), (folder.lock, 5)],
+        path: "/usr/local/bin:/usr/bin:/bin"
+      ).run()
     } catch { throw CommandFailure(.failed, archive, "cannot be unpacked: \(error.what): \(error.reason)") }
-    guard end == 0 else { throw CommandFailure(.failed, archive, "cannot be unpacked", remedy: "tar says above what is wrong with it") }
+    guard end.code == 0 else {
+      throw CommandFailure(
+        .failed, archive, "cannot be unpacked: \(end.complaint.escapingControlCharacters)",
+        remedy: "pack it again with tar, or name another file")
+    }
   }
 
   /// A folder of this process's own for what a stranger's archive has in it. One that a killed command has left goes with a later command.

@@ -15,7 +15,8 @@ struct PluginsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       PluginsListCommand.self, PluginsInspectCommand.self, PluginsNewCommand.self, PluginsCheckCommand.self, PluginsReleaseCommand.self,
-      PluginsDebugCommand.self, PluginsApproveCommand.self, PluginsInstallCommand.self, PluginsRemoveCommand.self,
+      PluginsDebugCommand.self, PluginsApproveCommand.self, PluginsRevokeCommand.self, PluginsInstallCommand.self,
+      PluginsRemoveCommand.self,
       PluginsRollbackCommand.self,
       PluginsKeygenCommand.self, PluginsSignCommand.self, PluginsVerifyCommand.self,
     ],

@@ -53,7 +53,7 @@ struct ReloadCommand: AsyncParsableCommand {
       lines += PluginsApproveCommand.lines(pending) + ["  to approve: taskhost plugins approve \(pending.identifier)"]
     }
     lines += report.notes
-    let isNothing = report.keys.isEmpty && report.plugins.isEmpty
+    let isNothing = report.keys.isEmpty && report.plugins.isEmpty && report.notes.isEmpty
     let head = isNothing ? "nothing has changed" : report.dryRun ? "would change:" : "in force, changed:"
     return [head] + lines.map { "  " + $0.escapingControlCharacters }
   }

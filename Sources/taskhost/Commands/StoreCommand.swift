@@ -47,8 +47,24 @@ struct StoreOptions: ParsableArguments {
     return configuration
   }
 
+  /// Does `body`. With `--json`, its failure is an object on standard output too, as the host answers one.
+  func answering<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let failure as CommandFailure where json {
+      Terminal.printObject { writer in
+        writer.object("error") { writer in
+          writer.member("code", failure.status == .refused ? "refused" : "failed")
+          writer.member("message", (failure.what.map { "\($0): " } ?? "") + failure.why)
+          writer.member("remedy", failure.remedy)
+        }
+      }
+      throw failure
+    }
+  }
+
   /// The keys of the store.
-  func sealing(_ keys: StoreKeyOptions) throws -> StoreSealing? {
+  func sealing(_ keys: StoreKeyOptions) throws -> StoreSealing? { try answering { try readSealing(keys) } }
+
+  private func readSealing(_ keys: StoreKeyOptions) throws -> StoreSealing? {
     let configuration = try configuration()
     // Root looks after the store of the host's user.
     var info = stat()
@@ -64,7 +80,7 @@ struct StoreOptions: ParsableArguments {
 
   /// Runs `body` beside a host that may run.
   func read<Value>(_ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value) throws -> Value {
-    try Self.reporting(StateDirectory.store(of: try configuration()), body)
+    try answering { try Self.reporting(StateDirectory.store(of: try configuration()), body) }
   }
 
   /// Runs `body` while no host can use the store.
@@ -72,6 +88,12 @@ struct StoreOptions: ParsableArguments {
   /// - Parameter needsStore: Whether there must be a store already.
   func replace<Value>(
     needsStore: Bool = false, _ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value
+  ) throws -> Value {
+    try answering { try replaced(needsStore: needsStore, body) }
+  }
+
+  private func replaced<Value>(
+    needsStore: Bool, _ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value
   ) throws -> Value {
     let configuration = try configuration()
     if needsStore {

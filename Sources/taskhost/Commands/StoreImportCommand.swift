@@ -27,7 +27,7 @@ struct StoreImportCommand: ParsableCommand {
   @OptionGroup var keys: StoreKeyOptions
 
   func run() throws {
-    let descriptor = try file.map { try Self.open($0) } ?? STDIN_FILENO
+    let descriptor = try store.answering { try file.map { try Self.open($0) } ?? STDIN_FILENO }
     if file == nil, isatty(STDIN_FILENO) == 1 { Terminal.note("reading an export from standard input; end it with Ctrl-D") }
     let name = file ?? "standard input"
     let sealing = try store.sealing(keys)

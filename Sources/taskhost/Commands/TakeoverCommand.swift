@@ -74,24 +74,53 @@ struct TakeoverOptions: ParsableArguments {
     if !report.isComplete { throw ExitCode(ExitStatus.failed.rawValue) }
   }
 
-  /// Carries the report out: writes the configuration and comments out the lines that have become commands.
+  /// Carries a report about crontabs out: writes the configuration and comments out the lines that have become commands.
   ///
   /// - Parameters:
   ///   - seen: The files that may be changed, as they were read, by path.
   ///   - next: What is left to do by hand, a line each.
   func carryOut(_ report: TakeoverReport, root: RootFolder, seen: [String: [UInt8]], next: [String]) throws {
+    let (change, configuration) = try checked(report, root)
+    let changes = try change.changes(commentingOut: Self.lines(of: report, in: seen), of: seen)
+    try change.apply(configuration, changes)
+    try tell(report, change, changes, next: next)
+  }
+
+  /// Carries a report about timers out: writes the configuration, and disables and stops the timers that have become commands.
+  func carryOut(_ report: TakeoverReport, root: RootFolder, of machine: TimerMachine) throws {
+    let (change, configuration) = try checked(report, root)
+    let names = report.commands.compactMap(\.timer)
+    let (removed, masks) = TimerPlaces.switching(names, of: machine)
+    let changes = try change.changes(removing: removed, masking: masks)
+    let active = try change.timers?.active(names) ?? []
+    try change.apply(configuration, changes, stopping: active)
+    try tell(report, change, changes, stopped: active, next: [])
+  }
+
+  /// The report's configuration, which a host would load.
+  private func checked(_ report: TakeoverReport, _ root: RootFolder) throws -> (change: TakeoverChange, configuration: String) {
     guard let configuration = report.configuration else {
       throw CommandFailure(.failed, "takeover \(report.source)", "there is nothing to carry over")
     }
     let change = try TakeoverChange(report.source, root: root, into: into ?? "")
     try change.check(configuration, appendedTo: config)
-    let changes = try change.changes(commentingOut: Self.lines(of: report, in: seen), of: seen)
-    try change.apply(configuration, changes)
+    return (change, configuration)
+  }
+
+  /// Prints what was changed, and what is left to do.
+  private func tell(
+    _ report: TakeoverReport, _ change: TakeoverChange, _ changes: [TakeoverRecord.Change], stopped: [String]? = nil, next: [String]
+  ) throws {
     let place = change.folder.place(of: change.configurationName)
     if json {
-      Terminal.print(report.json { $0.member("written", [place] + changes.map(\.path)) })
+      Terminal.print(
+        report.json { writer in
+          writer.member("written", [place] + changes.map(\.path))
+          if let stopped { writer.member("stopped", stopped) }
+        })
     } else {
-      for file in changes { Terminal.print("\(file.path): lines commented out") }
+      for change in changes { Terminal.print("\(change.path): \(change.summary)") }
+      for timer in stopped ?? [] { Terminal.print("\(timer): stopped") }
       Terminal.print("\(place): \(report.commands.count) \(report.commands.count == 1 ? "command" : "commands")")
       let steps = ["append it to the configuration, and start the host again: the host runs nothing of it before"] + next
       for step in steps + ["to put everything back: taskhost takeover \(report.source) --undo --into \(into ?? "")"] {
@@ -119,14 +148,16 @@ struct TakeoverOptions: ParsableArguments {
   /// Takes a takeover back.
   func takeBack(_ source: String, root: RootFolder) throws {
     let change = try TakeoverChange(source, root: root, into: into ?? "")
-    let (restored, removed) = try change.undo()
+    let (restored, started, removed) = try change.undo()
     if json {
       return Terminal.printObject { writer in
         writer.member("restored", restored)
+        if source == "timers" { writer.member("started", started) }
         writer.member("configuration_removed", removed)
       }
     }
     for path in restored { Terminal.print("\(path): as it was") }
+    for timer in started { Terminal.print("\(timer): started") }
     Terminal.print(
       removed
         ? "\(change.folder.place(of: change.configurationName)): removed; remove its tables from the host's configuration too"

@@ -4,7 +4,7 @@ import Takeover
 struct TakeoverTimersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "timers",
-    abstract: "Show what each enabled timer of systemd becomes; write it.",
+    abstract: "Show what each enabled timer of systemd becomes; switch, and back.",
     discussion: """
       Reads the units in the folders of systemd, with their drop-ins. Without
       --apply and --undo, it writes nothing. A line marked ! is not carried over;
@@ -12,8 +12,10 @@ struct TakeoverTimersCommand: AsyncParsableCommand {
       if --observe finds a difference.
 
       --observe compares the times of the host with what systemd has logged.
-      --apply writes takeover-timers.toml, and names the commands that disable
-      the timers: it changes no unit.
+      --apply writes takeover-timers.toml, removes the links that start these timers
+      at boot, and stops those that are active. --undo puts back every link, unless
+      somebody has changed one since, and starts what was active. With --root, links
+      alone are changed.
 
       EXAMPLES
         taskhost takeover timers --root ~/machine
@@ -36,9 +38,6 @@ struct TakeoverTimersCommand: AsyncParsableCommand {
     let report = TakeoverReport(source: "timers", findings: TimerTakeover.findings(of: machine), differences: TimerTakeover.differences)
     if observation.observe { return try observation.run(report, root: root, json: options.json) }
     guard options.apply else { return try options.show(report) }
-    // Names of instances have backslashes.
-    let names = report.commands.compactMap(\.timer).map { $0.contains("\\") ? "'\($0)'" : $0 }
-    try options.carryOut(
-      report, root: root, seen: [:], next: ["then disable the timers: systemctl disable --now \(names.joined(separator: " "))"])
+    try options.carryOut(report, root: root, of: machine)
   }
 }

@@ -22,7 +22,7 @@ struct TokenCommand: AsyncParsableCommand {
       """)
 
   /// The plugin that keeps the tokens.
-  private static let plugin = "org.taskhost.token-refresh"
+  private static let plugin = AccountReview.plugin
   /// How often to ask again after a request was shared with a caller who wanted less.
   private static let mostQuestions = 3
 

@@ -59,6 +59,45 @@ final class OpenedFolder {
     } catch { throw WholeFile.Failure(path: place(of: name), observed: "cannot be read", reason: error) }
   }
 
+  /// What a symbolic link says; empty if there is nothing of that name.
+  func readLink(_ name: String) throws(WholeFile.Failure) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = buffer.withUnsafeMutableBytes { bytes in
+      bytes.baseAddress.map { readlinkat(descriptor, name, $0.assumingMemoryBound(to: CChar.self), bytes.count) } ?? -1
+    }
+    if count >= 0 { return Array(buffer.prefix(count)) }
+    let reason = ErrorNumber.last
+    if reason.code == ENOENT { return [] }
+    throw WholeFile.Failure(path: place(of: name), observed: "is not a symbolic link", reason: reason)
+  }
+
+  /// Creates or replaces a symbolic link in one step, or removes it, and syncs the folder.
+  ///
+  /// - Parameter target: What it is to say; empty: there is to be none.
+  func write(link target: [UInt8], to name: String) throws(WholeFile.Failure) {
+    let isDone: Bool
+    if target.isEmpty {
+      isDone = unlinkat(descriptor, name, 0) == 0 || errno == ENOENT
+    } else {
+      removeTemporary()
+      isDone =
+        symlinkat(String(decoding: target, as: UTF8.self), descriptor, Self.temporary) == 0
+        && renameat(descriptor, Self.temporary, descriptor, name) == 0
+    }
+    guard isDone, fsync(descriptor) == 0 else {
+      let reason = ErrorNumber.last
+      removeTemporary()
+      throw WholeFile.Failure(path: place(of: name), observed: "cannot be \(target.isEmpty ? "removed" : "made")", reason: reason)
+    }
+  }
+
+  /// Makes a folder in it for links, unless it is there.
+  func make(_ name: String) throws(WholeFile.Failure) {
+    guard mkdirat(descriptor, name, 0o755) == 0 || errno == EEXIST else {
+      throw WholeFile.Failure(path: place(of: name), observed: "cannot be made", reason: .last)
+    }
+  }
+
   /// A file's name until it is complete. Cron reads no name that begins with a dot.
   private static let temporary = ".taskhost-takeover.new"
 

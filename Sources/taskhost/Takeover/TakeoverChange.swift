@@ -62,6 +62,24 @@ struct TakeoverChange {
     return changes
   }
 
+  /// The links that start timers at boot, before and after.
+  ///
+  /// - Parameter links: The paths of the links that are to go, and of those that are to mask a timer.
+  func changes(removing links: [String], masking masks: [String]) throws(CommandFailure) -> [TakeoverRecord.Change] {
+    var changes: [TakeoverRecord.Change] = []
+    for path in links { changes.append(.init(path: path, isLink: true, before: try readLink(path), after: [])) }
+    for path in masks {
+      let before = try readLink(path)
+      guard before.isEmpty else {
+        throw CommandFailure(
+          .refused, path, "its unit is started by a folder of the distribution, and this link is in the place of its mask",
+          remedy: "disable the timer yourself, and run this again")
+      }
+      changes.append(.init(path: path, isLink: true, before: before, after: Array("/dev/null".utf8)))
+    }
+    return changes
+  }
+
   private static func commentingOut(_ numbers: Set<Int>, in bytes: [UInt8]) -> [UInt8] {
     var (after, number): ([UInt8], Int) = ([], 1)
     var isAtBegin = true
@@ -74,8 +92,11 @@ struct TakeoverChange {
     return after
   }
 
-  /// Writes the record, the configuration and the changed files, in this order: whatever ends it midway, `undo` puts everything back.
-  func apply(_ text: String, _ changes: [TakeoverRecord.Change]) throws(CommandFailure) {
+  /// Writes the record, the configuration and the changed files, and stops timers, in this order: whatever ends it midway, `undo` puts
+  /// everything back.
+  ///
+  /// - Parameter stopped: The names of the active timers that are to be stopped.
+  func apply(_ text: String, _ changes: [TakeoverRecord.Change], stopping stopped: [String] = []) throws(CommandFailure) {
     let bytes = Array(text.utf8)
     guard try TakeoverRecord.read(source, in: folder) == nil else {
       throw CommandFailure(
@@ -89,23 +110,29 @@ struct TakeoverChange {
       guard !changes.contains(where: { $0.path.contains("\n") }) else {
         throw WholeFile.Failure(path: folder.path, observed: "cannot hold a name with a line end", reason: ErrorNumber(EINVAL))
       }
-      try TakeoverRecord(root: root.path, configuration: bytes, changes: changes).write(source, in: folder)
+      try TakeoverRecord(root: root.path, configuration: bytes, changes: changes, stopped: stopped).write(source, in: folder)
     } catch { throw failure(error) }
-    do throws(WholeFile.Failure) {
-      // It may hold what only the owners of crontabs could read.
-      try folder.write(bytes, to: configurationName, mode: 0o600)
-      for change in changes { try write(change.after, change) }
+    do throws(CommandFailure) {
+      do throws(WholeFile.Failure) {
+        // It may hold what only the owners of crontabs could read.
+        try folder.write(bytes, to: configurationName, mode: 0o600)
+        for change in changes { try write(change.after, change) }
+      } catch { throw failure(error) }
+      if changes.contains(where: \.isLink) { try timers?.reload() }
+      try timers?.stop(stopped)
     } catch {
-      let failure = failure(error)
       do throws(CommandFailure) { _ = try undo() } catch { Terminal.note(error.description) }
-      throw failure
+      throw error
     }
   }
 
+  /// systemd, if it runs the machine that is changed; nil for a copy or an image.
+  var timers: TimerManager? { TimerManager(root) }
+
   /// Puts everything back, or nothing: a file that somebody has changed since is named, and stays.
   ///
-  /// - Returns: The paths of the files that were put back, and whether the configuration was removed.
-  func undo() throws(CommandFailure) -> (restored: [String], removed: Bool) {
+  /// - Returns: The paths of the files and links that were put back, the timers that were started, and whether the configuration was removed.
+  func undo() throws(CommandFailure) -> (restored: [String], started: [String], removed: Bool) {
     guard let record = try TakeoverRecord.read(source, in: folder) else {
       // A takeover that was killed before it changed anything.
       try? folder.remove(TakeoverRecord.name(source) + ".new")
@@ -119,7 +146,7 @@ struct TakeoverChange {
     var changed: [String] = []
     var open: [TakeoverRecord.Change] = []
     for change in record.changes {
-      let now = try? read(change.path).bytes
+      let now = change.isLink ? try? readLink(change.path) : try? read(change.path).bytes
       if now == change.after { open.append(change) } else if now != change.before { changed.append(change.path) }
     }
     guard changed.isEmpty else {
@@ -129,7 +156,12 @@ struct TakeoverChange {
     }
     do throws(WholeFile.Failure) {
       for change in open { try write(change.before, change) }
-      for change in record.changes { try parent(of: change.path).folder.removeTemporary() }
+      for change in record.changes { try? parent(of: change.path).folder.removeTemporary() }
+    } catch { throw failure(error) }
+    // The record stays until systemd has taken them back: then this can be done again.
+    if record.changes.contains(where: \.isLink) { try timers?.reload() }
+    try timers?.start(record.stopped)
+    do throws(WholeFile.Failure) {
       folder.removeTemporary()
       let now = try folder.read(configurationName, atMost: Self.largest)?.bytes
       let isOwn = now == record.configuration
@@ -137,7 +169,7 @@ struct TakeoverChange {
         throw WholeFile.Failure(path: folder.place(of: configurationName), observed: "cannot be removed", reason: .last)
       }
       try folder.remove(TakeoverRecord.name(source))
-      return (open.map(\.path), isOwn || now == nil)
+      return (open.map(\.path), timers == nil ? [] : record.stopped, isOwn || now == nil)
     } catch { throw failure(error) }
   }
 
@@ -161,10 +193,35 @@ struct TakeoverChange {
     }
   }
 
+  /// What a link says; empty if there is none.
+  private func readLink(_ path: String) throws(CommandFailure) -> [UInt8] {
+    do throws(WholeFile.Failure) {
+      let (place, name) = try parent(of: path)
+      return try place.readLink(name)
+    } catch {
+      // systemd removes a folder of links with its last one.
+      if error.reason.code == ENOENT { return [] }
+      let isFolder = error.reason.code == ELOOP || error.reason.code == ENOTDIR
+      throw CommandFailure(
+        .refused, error.path,
+        isFolder ? "is a symbolic link, which a takeover does not write through" : "\(error.observed): \(error.reason)")
+    }
+  }
+
   private func write(_ bytes: [UInt8], _ change: TakeoverRecord.Change) throws(WholeFile.Failure) {
+    if change.isLink { return try write(link: bytes, change.path) }
     let (place, name) = try parent(of: change.path)
     let isOwn = change.user == geteuid() && change.group == getegid()
     try place.write(bytes, to: name, mode: change.mode, owner: isOwn ? nil : (change.user, change.group))
+  }
+
+  private func write(link target: [UInt8], _ path: String) throws(WholeFile.Failure) {
+    let parts = path.split(separator: "/")
+    if let folder = parts.dropLast().last, !target.isEmpty {
+      try parent(of: "/" + parts.dropLast().joined(separator: "/")).folder.make(String(folder))
+    }
+    let (place, name) = try parent(of: path)
+    try place.write(link: target, to: name)
   }
 
   private func failure(_ error: WholeFile.Failure) -> CommandFailure {

@@ -16,15 +16,15 @@ struct TimerPlaces {
   func machine() -> TimerMachine {
     var unreadable: [(path: String, why: String)] = []
     var files: [String: String] = [:]
-    // The names of timers that something starts at boot, and where.
-    var enabled: [String: String] = [:]
+    // The names of timers that something starts at boot, and the links that do.
+    var enabled: [String: [String]] = [:]
     for folder in Self.folders {
       for name in names(folder, &unreadable) {
         if name.hasSuffix(".timer") || name.hasSuffix(".service") {
           if files[name] == nil, !isAlias(name, in: folder) { files[name] = "\(folder)/\(name)" }
         } else if name.hasSuffix(".wants") || name.hasSuffix(".requires") {
           for timer in names("\(folder)/\(name)", &unreadable) where timer.hasSuffix(".timer") {
-            enabled[timer] = enabled[timer] ?? "\(folder)/\(name)/\(timer)"
+            enabled[timer, default: []].append("\(folder)/\(name)/\(timer)")
           }
         }
       }
@@ -35,7 +35,7 @@ struct TimerPlaces {
     var read: [UnitFiles] = []
     for name in timers.sorted() {
       guard let timer = unit(name) else {
-        if let place = enabled[name] {
+        if let place = enabled[name]?.first {
           unreadable.append((place, "names a timer that has no file of that name: if it is another name of one, look at that one"))
         }
         continue
@@ -45,10 +45,24 @@ struct TimerPlaces {
     }
     var machine = TimerMachine(timers: read, services: services, enabled: Set(enabled.keys))
     machine.unreadable = unreadable
+    machine.links = enabled
     machine.isUser = RootUsers(root).isUser
     let root = root
     machine.environmentFile = { try? root.read($0, atMost: 65_536).bytes }
     return machine
+  }
+
+  /// What is to change so that nothing starts these timers at boot: links that go, and links to `/dev/null` that hide a timer whose own link
+  /// belongs to a package.
+  static func switching(_ timers: [String], of machine: TimerMachine) -> (removed: [String], masks: [String]) {
+    var (removed, masks): ([String], [String]) = ([], [])
+    for timer in timers {
+      let links = machine.links[timer] ?? []
+      let own = links.filter { link in folders.prefix(2).contains { link.hasPrefix($0 + "/") } }
+      removed += own
+      if own.count < links.count { masks.append("\(folders[0])/\(timer)") }
+    }
+    return (removed, masks)
   }
 
   private func names(_ path: String, _ unreadable: inout [(path: String, why: String)]) -> [String] {

@@ -51,6 +51,10 @@ import Testing
       let less = try Self.approval("a.b")
       try book.record(less)
       #expect(try book.read()[less.identifier] == less)
+      var revoked = first
+      revoked.isRevoked = true
+      try book.record(revoked)
+      #expect(try ApprovalBook(path: book.path).read()[first.identifier] == revoked)
       #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["approvals.json"])
       var status = stat()
       #expect(stat(book.path, &status) == 0 && status.st_mode & 0o777 == 0o600)

@@ -193,4 +193,41 @@ import Testing
     }
     #expect(found.contains { $0.verdict == .warning && $0.seen.contains("entitlements.read: /nowhere/at/all") }, "\(found)")
   }
+
+  @Test("a schedule no time of which is in its window is told with the wait, and fails what start_within asks for")
+  func openings() throws {
+    let found = try findings(
+      """
+      [windows.night]
+      from = "01:00"
+      to = "05:00"
+      time_zone = "UTC"
+      [command.noon]
+      run = ["true"]
+      schedule = "cron 0 12 * * * UTC"
+      window = "night"
+      start_within = "1h"
+      [command.evening]
+      run = ["true"]
+      schedule = "cron 0 23 * * * UTC"
+      window = "night"
+      [command.jittered]
+      run = ["true"]
+      schedule = "cron 0 23 * * * UTC"
+      window = "night"
+      jitter = "3h"
+      [command.sometimes]
+      run = ["true"]
+      schedule = "cron 30 */4 * * * UTC"
+      window = "night"
+      """
+    ).filter { $0.topic == .schedules }
+    #expect(found.map(\.subject) == ["evening", "noon"], "\(found)")
+    #expect(found.map(\.verdict) == [.warning, .failure], "\(found)")
+    #expect(found.first?.seen == "no time of its schedule is in its window night (01:00–05:00 daily)", "\(found)")
+    #expect(
+      found.map { $0.why ?? "" } == [
+        "each run waits for the window, 2h or more", "each run waits for the window, 13h or more, and misses start_within",
+      ])
+  }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import HostConditions
+import TaskModel
 import Testing
 
 @testable import TaskHost
@@ -58,5 +60,46 @@ import Testing
     let found = try findings(isRunning: true)
     #expect(!found.contains { $0.topic == .cgroups })
     #expect(found.first { $0.topic == .store }?.seen.contains("running host") == true)
+  }
+
+  @Test("a condition that cannot hold here is a failure of the schedules that require it, by the rules of run time")
+  func conditions() throws {
+    try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
+    let commands = """
+      conditions.storage_low_bytes = "500TiB"
+      conditions.storage_ok_bytes = "600TiB"
+      [command.a]
+      run = ["true"]
+      schedule = "every 1h"
+      requires = ["storage_not_low", "power", "idle"]
+      [schedule."a/more"]
+      every = "2h"
+      requires = ["storage_not_low"]
+
+      """
+    let found = try findings(commands).filter { $0.topic == .schedules }
+    #expect(found.count == 1, "\(found)")
+    #expect(found.first?.verdict == .failure && found.first?.subject == "a, a/more", "\(found)")
+    #expect(found.first?.seen.hasPrefix("storage_not_low cannot hold on this machine: ") == true && found.first?.remedy != nil)
+    try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
+    // An operator's decision counts before the machine.
+    let overrides = ConditionOverrides(path: directory + "/state/condition-overrides") { _ in }
+    try overrides.set([(.storageNotLow, true)], at: WallTime(unixSeconds: 1_800_000_000))
+    let overridden = try findings(commands).filter { $0.topic == .schedules }
+    #expect(overridden.map(\.verdict) == [.warning] && overridden.first?.seen.contains("overridden") == true, "\(overridden)")
+  }
+
+  @Test("what the machine does not report counts as held, with a warning")
+  func unknownConditions() throws {
+    try "x".write(toFile: directory + "/supplies", atomically: false, encoding: .utf8)
+    let text = "[command.a]\nrun = [\"true\"]\nschedule = \"every 1h\"\nrequires = [\"power\", \"idle\"]\n"
+    var review = MachineReview(try HostConfiguration.parse(text, file: directory + "/taskhost.toml"), isRunning: false)
+    var sources = ConditionSources(storage: directory)
+    (sources.powerSupplies, sources.pressure, sources.loadAverage) = (directory + "/supplies", "/nowhere", "/nowhere/loadavg")
+    review.sources = sources
+    let found = review.findings().filter { $0.topic == .schedules }
+    #expect(found.map(\.verdict) == [.warning, .warning], "\(found)")
+    #expect(found.map(\.seen).allSatisfy { $0.contains(" is not known: ") } && found.allSatisfy { $0.subject == "a" }, "\(found)")
+    try? FileManager.default.removeItem(atPath: directory)
   }
 }
