@@ -44,7 +44,7 @@ struct TakeoverTests {
     try await HostProcess.prepare { host in
       let folder = try host.directory.folder("machine/etc/cron.d")
       try host.directory.folder("into")
-      try host.directory.file("machine/etc/cron.d/site", "0 2 * * * daemon /bin/true\n0 3 * * * root /bin/false\n", mode: 0o644)
+      try host.directory.file("machine/etc/cron.d/site", Data("0 2 * * * daemon /bin/true\n0 3 * * * root /bin/false\n".utf8), mode: 0o644)
       try host.directory.folder("owned")
       #expect(chown(host.directory("owned"), 1, 1) == 0)
       let configuration = try host.directory.file("service.toml", "state_directory = \"owned\"\n")

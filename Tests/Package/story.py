@@ -38,6 +38,9 @@ show 0 'systemctl is-enabled taskhost; systemctl is-active taskhost; systemctl s
 show 0 'taskhost status'
 show 0 'taskhost doctor'
 
+# Cron knows the user taskhost now.
+install -m 0644 /work/crontab /etc/cron.d/site
+
 title 'What the service may do'
 show 0 'systemd-analyze security taskhost'
 
@@ -75,21 +78,25 @@ show 0 'taskhost status'
 show 0 'taskhost runs list'
 
 title 'The crontabs of the machine are taken over'
-show 1 'taskhost takeover cron'
-show 0 'taskhost takeover cron --observe --hours 1'
+for attempt in {1..900}; do [ "$(journalctl -q -o cat _COMM=cron | grep -c 'CMD (date')" -ge 2 ] && break; sleep 0.2; done
+show 1 'taskhost takeover cron --config /etc/taskhost/taskhost.toml'
+show 0 'taskhost takeover cron --observe --hours 1 --config /etc/taskhost/taskhost.toml'
 cp -a /etc/cron.d/site /root/site.before
 show 1 'taskhost takeover cron --apply --into /etc/taskhost --config /etc/taskhost/taskhost.toml'
 show 0 'cat /etc/taskhost/takeover-cron.toml'
 show 0 'cat /etc/cron.d/site'
-show 0 'cat /etc/taskhost/takeover-cron.toml >> /etc/taskhost/taskhost.toml && taskhost reload'
+show 0 'cp /etc/taskhost/taskhost.toml taskhost.toml; cat /etc/taskhost/takeover-cron.toml >> /etc/taskhost/taskhost.toml; taskhost reload'
+for attempt in {1..600}; do taskhost runs list | grep -q 'cron.site .*succeeded' && break; sleep 0.2; done
+show 0 'taskhost runs list | grep cron.site'
 show 0 'taskhost forecast --hours 24'
 show 0 'taskhost takeover cron --undo --into /etc/taskhost'
 show 0 'cmp /etc/cron.d/site /root/site.before'
+show 0 'cp taskhost.toml /etc/taskhost/taskhost.toml; taskhost reload'
 
 title 'A backup while the host runs, and what it is worth'
 show 0 'taskhost store backup /var/backups/taskhost.sqlite'
 show 0 'systemctl stop taskhost && rm /var/lib/taskhost/taskhost.sqlite'
-show 0 'taskhost store restore /var/backups/taskhost.sqlite'
+show 0 'chown taskhost /var/backups/taskhost.sqlite && runuser -u taskhost -- taskhost store restore /var/backups/taskhost.sqlite'
 show 0 'systemctl start taskhost'
 launched
 show 0 'taskhost store check'
@@ -113,9 +120,7 @@ MAILTO=ops@example.org
 def check_story(root, file, require):
     root.shell(machine.KERNEL)
     root.shell(PREPARATION)
-    crontab = root.path / "etc/cron.d/site"
-    crontab.write_text(CRONTAB)
-    crontab.chmod(0o644)
+    (root.path / "work/crontab").write_text(CRONTAB)
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-I", SOURCES / "SDK/CTaskHost/include", "-o", root.path / "work/hello.so",
                     SOURCES / "Plugins/Samples/hello-c/hello.c"], check=True)
     # What the package needs, already downloaded: the machine has no network.
