@@ -35,6 +35,7 @@ struct DoctorTests {
   func old() async throws {
     let old = ["TASKHOST_LANDLOCK_ABI": "2"]
     try await HostProcess.prepare(environment: old) { host in
+      try await host.addTwin()
       try await host.start()
       let result = try await Program.run(
         try BuiltProgram.taskhost, ["doctor", "--json", "--offline"], environment: old, directory: host.directory.path)

@@ -341,14 +341,14 @@ def check(options, scratch):
         root.shell("apt-get -q update")
         return root
 
+    if "story" in parts:
+        from story import check_story
+        check_story(system("story"), shown / "story.txt", require)
     if "systemd" in parts:
         root = system("systemd")
         root.shell("apt-get -q install -y /work/taskhost.deb")
         check_booted(root)
         shutil.rmtree(root.path)
-    if "story" in parts:
-        from story import check_story
-        check_story(system("story"), shown / "story.txt", require)
     if "engine" in parts:
         from engine import check_engine
         check_engine(system("engine"), archive, packages["taskhost"], shown / "engine.txt", require)
