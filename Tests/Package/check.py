@@ -20,7 +20,9 @@ import tempfile
 import booted
 from completions import check_completions
 from container import check_container
+from engine import check_engine
 from root import Root
+from story import check_story
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MIRROR = os.environ.get("MIRROR", "http://deb.debian.org/debian")
@@ -341,16 +343,14 @@ def check(options, scratch):
         root.shell("apt-get -q update")
         return root
 
-    if "story" in parts:
-        from story import check_story
-        check_story(system("story"), shown / "story.txt", require)
     if "systemd" in parts:
         root = system("systemd")
         root.shell("apt-get -q install -y /work/taskhost.deb")
         check_booted(root)
         shutil.rmtree(root.path)
+    if "story" in parts:
+        check_story(system("story"), shown / "story.txt", require)
     if "engine" in parts:
-        from engine import check_engine
         check_engine(system("engine"), archive, packages["taskhost"], shown / "engine.txt", require)
 
 
