@@ -21,7 +21,7 @@ SHELL := /bin/bash
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs. The service of postgresql is not
 # needed, and is not started: tests start servers of their own.
-PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config postgresql procps python3 python3-croniter tmux tzdata util-linux zlib1g-dev
+PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev openssl pkg-config postgresql procps python3 python3-croniter strace systemd tmux tzdata util-linux zlib1g-dev
 STATE := state
 BUILD := .build/release
 # The programs as they are installed: without debug information, which stays in $(BUILD).
@@ -202,10 +202,10 @@ packaged: deps
 package: packaged
 	Packaging/debian/build $(PACKAGED)/programs $(PACKAGED)/plugins $(PACKAGE)
 
-# As root. It downloads a Debian 12 once, and keeps it in /var/tmp.
+# As root. It downloads a Debian 12 once, and keeps it in /var/tmp. What terminals showed is in $(PACKAGE)/shown.
 package-check: PACKAGES += debootstrap e2fsprogs fish groff lintian man-db mandoc qemu-system-x86 systemd zsh
 package-check: packaged
-	Tests/Package/check.py $(PACKAGED)/programs $(PACKAGED)/plugins
+	Tests/Package/check.py $(PACKAGED)/programs $(PACKAGED)/plugins --shown $(PACKAGE)/shown
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources SDK Plugins Tests

@@ -31,6 +31,19 @@ struct DoctorTests {
     }
   }
 
+  @Test("what the kernel cannot enforce is told once, although the running host says it too")
+  func old() async throws {
+    let old = ["TASKHOST_LANDLOCK_ABI": "2"]
+    try await HostProcess.prepare(environment: old) { host in
+      try await host.addTwin()
+      try await host.start()
+      let result = try await Program.run(
+        try BuiltProgram.taskhost, ["doctor", "--json", "--offline"], environment: old, directory: host.directory.path)
+      let seen = try result.json()["findings"]?.array.compactMap { $0["seen"]?.string }.filter { $0.contains("Landlock ABI 2") } ?? []
+      #expect(seen.count > 1 && Set(seen).count == seen.count, "\(seen)")
+    }
+  }
+
   @Test("each thing that would fail tonight is a failure with its remedy, and exit 1")
   func broken() async throws {
     try await HostProcess.prepare { host in

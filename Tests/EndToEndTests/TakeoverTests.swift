@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -34,6 +35,33 @@ struct TakeoverTests {
       let listed = try await host.json("tasks", "list")["requests"]?.array ?? []
       let yearly = try #require(listed.first { $0["identifier"]?.string == "cron.cat" && $0["cron"]?.string != nil })
       #expect(yearly["cron"]?.string == "0 0 1 1 *")
+    }
+  }
+
+  /// As root looks at the configuration of a service that runs as another user, which its state directory belongs to.
+  @Test("root takes over what the host's user may run, and is told of commands that this user cannot run", .enabled(if: geteuid() == 0))
+  func otherUser() async throws {
+    try await HostProcess.prepare { host in
+      let folder = try host.directory.folder("machine/etc/cron.d")
+      try host.directory.folder("into")
+      try host.directory.file("machine/etc/cron.d/site", Data("0 2 * * * daemon /bin/true\n0 3 * * * root /bin/false\n".utf8), mode: 0o644)
+      try host.directory.folder("owned")
+      #expect(chown(host.directory("owned"), 1, 1) == 0)
+      let configuration = try host.directory.file("service.toml", "state_directory = \"owned\"\n")
+      let root = host.directory("machine")
+      func takeover(_ more: String...) async throws -> Program.Result {
+        try await Program.run(try BuiltProgram.taskhost, ["takeover", "cron", "--root", root, "--config", configuration] + more)
+      }
+      let shown = try await takeover()
+      #expect(shown.status == 1 && shown.output.contains("! not carried over: it runs as root, and the host as daemon"), "\(shown)")
+      let applied = try await takeover("--apply", "--into", host.directory("into"))
+      #expect(applied.status == 1, "\(applied)")
+      let left = try String(contentsOfFile: "\(folder)/site", encoding: .utf8)
+      #expect(left == "# taskhost takeover: 0 2 * * * daemon /bin/true\n0 3 * * * root /bin/false\n")
+
+      try host.directory.file("service.toml", "state_directory = \"owned\"\n[command.a]\nrun = [\"/bin/true\"]\nuser = \"root\"\n")
+      let checked = try await Program.run(try BuiltProgram.taskhost, ["config", "check", configuration])
+      #expect(checked.status == 78 && checked.output.contains("it runs as \"root\", and the host as daemon"), "\(checked)")
     }
   }
 }

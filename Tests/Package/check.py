@@ -1,8 +1,10 @@
 #!/usr/bin/env -S python3 -B
 """Builds the Debian packages and uses them as people do, in a Debian 12 of its own. As root.
 
-usage: check.py PROGRAMS PLUGINS [--keep] [--mount FOLDER]
+usage: check.py PROGRAMS PLUGINS [--part NAME]... [--shown FOLDER] [--keep] [--mount FOLDER]
 
+--part NAME     only this: packages, directory, systemd, story or engine
+--shown FOLDER  puts there what the terminal showed in the parts story and engine
 --keep          leaves the folder with the packages and the Debian
 --mount FOLDER  shows this folder there too: Swift's libraries, for programs that do not contain them
 """
@@ -18,7 +20,9 @@ import tempfile
 import booted
 from completions import check_completions
 from container import check_container
+from engine import check_engine
 from root import Root
+from story import check_story
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MIRROR = os.environ.get("MIRROR", "http://deb.debian.org/debian")
@@ -26,6 +30,7 @@ CACHE = os.environ.get("CACHE", "/var/tmp/taskhost-package-check")
 SOCKET = ["--socket", "/run/taskhost/control.sock"]
 # A package may need a manager of users and directories; the service's exposure, as systemd-analyze counts.
 MOST_EXPOSURE = 3.0
+PARTS = ["packages", "directory", "systemd", "story", "engine"]
 
 
 def said(text):
@@ -289,10 +294,72 @@ def check_removal(root, expected):
     require("taskhost" in (root.path / "etc/passwd").read_text(), "the user stays, because files elsewhere may belong to it")
 
 
+def check_directory(options, scratch, archive, packages):
+    """In a root directory without systemd."""
+    root = Root.unpacked(archive, scratch / "root", options.mount)
+    for name, package in packages.items():
+        shutil.copy(package, root.path / "work" / f"{name}.deb")
+    shutil.copy(newer(packages["taskhost"], scratch), root.path / "work/taskhost-next.deb")
+
+    # What the packages that it needs leave behind is not its own.
+    other = Root.unpacked(archive, scratch / "dependencies", options.mount)
+    depends = output("dpkg-deb", "-f", packages["taskhost"], "Depends").strip()
+    other.shell(f"apt-get -q update; apt-get -q satisfy -y '{depends}'; apt-get -q install -y --no-install-recommends gcc libc6-dev pkg-config")
+
+    root.shell("apt-get -q update")
+    root.shell("apt-get -q install -y /work/taskhost.deb")
+    version = output("dpkg-deb", "-f", packages["taskhost"], "Version").strip()
+    require(root.run("taskhost", "--version").strip() == version, f"one command installs version {version} on a bare Debian 12")
+    require(not (root.path / "work/systemctl.log").exists(), "no service is started where no systemd runs")
+    require((root.path / "etc/systemd/system/multi-user.target.wants/taskhost.service").is_symlink(), "the service is enabled")
+    check_units(root)
+    check_host(root)
+    check_user_host(root)
+    check_plugin(root)
+    check_confined(root)
+    check_upgrade(root)
+    check_removal(root, other.files())
+    shutil.rmtree(root.path)
+    check_container(archive, packages["taskhost"], scratch, options.mount, require)
+
+
+def check(options, scratch):
+    parts = options.part or PARTS
+    shown = pathlib.Path(options.shown).resolve() if options.shown else scratch
+    shown.mkdir(parents=True, exist_ok=True)
+    packages = check_packages(options, scratch) if "packages" in parts else build(options, scratch / "first")
+    if "packages" in parts:
+        tree = scratch / "tree"
+        output("dpkg-deb", "-x", packages["taskhost"], tree)
+        check_pages(tree)
+        check_completions(tree, options.programs, said)
+    archive = Root.base(CACHE, MIRROR)
+    if "directory" in parts:
+        check_directory(options, scratch, archive, packages)
+
+    def system(name):
+        root = Root.unpacked(archive, scratch / name, options.mount)
+        shutil.copy(packages["taskhost"], root.path / "work/taskhost.deb")
+        root.shell("apt-get -q update")
+        return root
+
+    if "systemd" in parts:
+        root = system("systemd")
+        root.shell("apt-get -q install -y /work/taskhost.deb")
+        check_booted(root)
+        shutil.rmtree(root.path)
+    if "story" in parts:
+        check_story(system("story"), shown / "story.txt", require)
+    if "engine" in parts:
+        check_engine(system("engine"), archive, packages["taskhost"], shown / "engine.txt", require)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs")
     parser.add_argument("plugins")
+    parser.add_argument("--part", action="append", choices=PARTS)
+    parser.add_argument("--shown")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--mount", action="append", default=[])
     options = parser.parse_args()
@@ -303,42 +370,8 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="taskhost-package-", dir="/var/tmp"))
     scratch.chmod(0o755)
     try:
-        packages = check_packages(options, scratch)
-        tree = scratch / "tree"
-        output("dpkg-deb", "-x", packages["taskhost"], tree)
-        check_pages(tree)
-        check_completions(tree, options.programs, said)
-        archive = Root.base(CACHE, MIRROR)
-        root = Root.unpacked(archive, scratch / "root", options.mount)
-        for name, package in packages.items():
-            shutil.copy(package, root.path / "work" / f"{name}.deb")
-        shutil.copy(newer(packages["taskhost"], scratch), root.path / "work/taskhost-next.deb")
-
-        # What the packages that it needs leave behind is not its own.
-        other = Root.unpacked(archive, scratch / "dependencies", options.mount)
-        depends = output("dpkg-deb", "-f", packages["taskhost"], "Depends").strip()
-        other.shell(f"apt-get -q update; apt-get -q satisfy -y '{depends}'; apt-get -q install -y --no-install-recommends gcc libc6-dev pkg-config")
-
-        root.shell("apt-get -q update")
-        root.shell("apt-get -q install -y /work/taskhost.deb")
-        version = output("dpkg-deb", "-f", packages["taskhost"], "Version").strip()
-        require(root.run("taskhost", "--version").strip() == version, f"one command installs version {version} on a bare Debian 12")
-        require(not (root.path / "work/systemctl.log").exists(), "no service is started where no systemd runs")
-        require((root.path / "etc/systemd/system/multi-user.target.wants/taskhost.service").is_symlink(), "the service is enabled")
-        check_units(root)
-        check_host(root)
-        check_user_host(root)
-        check_plugin(root)
-        check_confined(root)
-        check_upgrade(root)
-        check_removal(root, other.files())
-        shutil.rmtree(root.path)
-        system = Root.unpacked(archive, scratch / "system", options.mount)
-        shutil.copy(packages["taskhost"], system.path / "work/taskhost.deb")
-        system.shell("apt-get -q update; apt-get -q install -y /work/taskhost.deb")
-        check_booted(system)
-        check_container(archive, packages["taskhost"], scratch, options.mount, require)
-        print("the packages are fine")
+        check(options, scratch)
+        print("the packages are fine" if not options.part else "these parts are fine")
     finally:
         if options.keep:
             print(f"kept: {scratch}")

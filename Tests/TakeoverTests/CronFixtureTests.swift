@@ -64,6 +64,19 @@ enum FixtureMachine {
       separator: "\\r")
   }
 
+  @Test("a line of a user that the host cannot become is refused, and the folder that it runs has nobody")
+  func foreignUsers() throws {
+    var machine = try FixtureMachine.read()
+    machine.hostUser = "www-data"
+    let findings = CronTakeover.findings(of: machine)
+    #expect(Set(findings.compactMap { $0.command?.user }) == ["www-data"])
+    let hourly = try #require(findings.first { $0.text.contains("run-parts --report /etc/cron.hourly") })
+    #expect(
+      hourly.result
+        == .refused("it runs as root, and the host as www-data, who cannot become root: take it over into a host that runs as root"))
+    #expect(findings.contains { $0.result == .nothing("no line that is carried over runs the folder /etc/cron.hourly") })
+  }
+
   @Test("each line has the result that was written down for it")
   func expected() throws {
     let report = try FixtureMachine.report()

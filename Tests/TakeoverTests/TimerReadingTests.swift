@@ -11,7 +11,10 @@ import Testing
     let timers = files.filter { $0.name.hasSuffix(".timer") }
     let services = Dictionary(uniqueKeysWithValues: files.filter { $0.name.hasSuffix(".service") }.map { ($0.name, $0) })
     var machine = TimerMachine(timers: timers, services: services, enabled: Set(enabled ?? timers.map(\.name)))
-    machine.isUser = { ["root", "backup", "www-data"].contains($0) }
+    machine.account = { wanted in
+      let accounts = [("root", "0", 0), ("backup", "34", 34), ("www-data", "33", 1033)] as [(String, String, UInt32)]
+      return accounts.first { $0.0 == wanted || $0.1 == wanted }.map { UserAccount(name: $0.0, group: $0.2) }
+    }
     machine.environmentFile = { ["/etc/default/good": Array("A=b\n# c\nD='e f'\n".utf8), "/etc/default/odd": Array("A=b c\n".utf8)][$0] }
     return machine
   }
@@ -154,6 +157,32 @@ import Testing
   func order() {
     #expect(Self.service("[Service]\nGroup=backup\nExecStart=/x\nUser=backup\n").isComplete)
     #expect(Self.service("[Service]\nExecStart=+/x\nExecStart=/y\nUser=backup\nType=oneshot\n").commands.isEmpty)
+  }
+
+  @Test("a user's number is carried over as the user's name, and a group's if it is the user's own")
+  func numbers() throws {
+    let report = Self.service("[Service]\nUser=33\nGroup=1033\nExecStart=/x\n")
+    #expect(report.isComplete && report.commands.first?.user == "www-data")
+    #expect(report.findings.flatMap(\.notes).contains("33 is the number of www-data: the command has the name"))
+    #expect(Self.service("[Service]\nUser=0\nExecStart=/x\n").commands.first?.user == "root")
+    #expect(!Self.service("[Service]\nUser=33\nGroup=34\nExecStart=/x\n").isComplete)
+    let unknown = Self.service("[Service]\nUser=4711\nExecStart=/x\n")
+    #expect(unknown.commands.isEmpty)
+    #expect(unknown.findings.contains { $0.result == .refused("no user has the number 4711, and a command needs its name") })
+    let instance = Self.report(["w@backup.timer": "[Timer]\nOnCalendar=06:00\n", "w@backup.service": "[Service]\nUser=%i\nExecStart=/x\n"])
+    #expect(instance.commands.first?.user == "backup")
+  }
+
+  @Test("a service of a user that the host cannot become is refused")
+  func foreignUser() {
+    var machine = Self.machine([
+      "a.timer": "[Timer]\nOnCalendar=06:00\n", "a.service": "[Service]\nExecStart=/x\n", "b.timer": "[Timer]\nOnCalendar=06:00\n",
+      "b.service": "[Service]\nUser=backup\nExecStart=/x\n",
+    ])
+    machine.hostUser = "backup"
+    let findings = TimerTakeover.findings(of: machine)
+    #expect(findings.compactMap(\.command).map(\.identifier) == ["timer.b"])
+    #expect(findings.first { $0.file.hasSuffix("a.timer") && $0.kind == "refused" }?.text == "OnCalendar=06:00", "\(findings)")
   }
 
   private static let obstacles = [

@@ -75,6 +75,8 @@ public struct CronMachine: Sendable {
   public var isCronie = false
   /// Whether the machine knows a user.
   public var isUser: @Sendable (String) -> Bool = { _ in true }
+  /// The user of the host that is going to run the commands; nil if it runs as root, or nothing is known of it.
+  public var hostUser: String?
   /// The machine's time zone.
   public var zone = TimeZoneRules.utc
   /// The rules of a zone by its name; nil if there is none.

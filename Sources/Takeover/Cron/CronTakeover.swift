@@ -23,6 +23,7 @@ public enum CronTakeover {
         findings += CrontabReading(file: file, machine: machine, daylight: daylight).findings(&book)
       }
     }
+    findings = findings.map { $0.refused(byHostOf: machine.hostUser) }
     findings += machine.folders.flatMap { scripts(of: $0, among: findings) }
     findings += machine.unreadable.map { LineFinding(file: $0.path, line: 0, text: "", .refused($0.why)) }
     return findings

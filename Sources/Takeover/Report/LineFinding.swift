@@ -36,6 +36,18 @@ public struct LineFinding: Sendable, Equatable {
   /// `/etc/crontab:17`, or the path alone for the whole file.
   public var place: String { line > 0 ? "\(file):\(line)" : file }
 
+  /// The finding, refused if it becomes a command of a user that the host cannot become.
+  ///
+  /// - Parameter user: The host's user; nil for root, or if nothing is known of it.
+  func refused(byHostOf user: String?) -> LineFinding {
+    guard let user, let wanted = command?.user, wanted != user else { return self }
+    var finding = self
+    finding.result = .refused(
+      "it runs as \(wanted), and the host as \(user), who cannot become \(wanted): take it over into a host that runs as \(wanted)")
+    finding.notes = []
+    return finding
+  }
+
   /// The command that it becomes, if it becomes one.
   public var command: CarriedCommand? {
     if case .command(let command) = result { command } else { nil }

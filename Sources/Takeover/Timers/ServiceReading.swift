@@ -21,6 +21,7 @@ struct ServiceReading {
   private var passed: [String] = []
   private var priority: [String] = []
   private var mask: String?
+  private var account: UserAccount?
 
   init(_ unit: UnitFiles, machine: TimerMachine) {
     self.machine = machine
@@ -30,7 +31,9 @@ struct ServiceReading {
     command.grace = "90s"
     // Other lines depend on the user, and may stand before it.
     for case .assignment("Service", "User", let value) in unit.texts.flatMap(\.entries).map(\.content) {
-      command.user = value.isEmpty || value == "0" ? "root" : value
+      let user = (try? specifiers.expand(value)) ?? value
+      account = machine.account(user)
+      command.user = user.isEmpty || user == "0" ? "root" : account?.name ?? user
     }
     for text in unit.texts {
       for entry in text.entries {
@@ -85,10 +88,15 @@ struct ServiceReading {
     case "ExecCondition": return try add(value, to: \.conditions, "a condition of each run")
     case "ExecReload": return (.nothing("it has no effect on a command"), [])
     case "User":
-      guard value.isEmpty || value == "0" || machine.isUser(value) else { return (.refused("there is no user \"\(value)\""), []) }
-      return (.setting("its user"), [])
+      if value.isEmpty || value == "0" { return (.setting("its user"), []) }
+      guard let account = machine.account(value) else {
+        let isNumber = UserAccount.isNumber(value)
+        return (.refused(isNumber ? "no user has the number \(value), and a command needs its name" : "there is no user \"\(value)\""), [])
+      }
+      return (.setting("its user"), account.name == value ? [] : ["\(value) is the number of \(account.name): the command has the name"])
     case "Group":
-      return value == command.user || value.isEmpty
+      let isOwn = value == command.user || UserAccount.isNumber(value) && UInt32(value) == account?.group
+      return isOwn || value.isEmpty
         ? (.setting("the group of its user"), [])
         : (.refused("it would have the groups of its user: make \"\(value)\" the user's group, or start it by sg \(value) -c"), [])
     case "WorkingDirectory":

@@ -31,6 +31,23 @@ public struct UnitFiles: Sendable {
   }
 }
 
+/// A user of a machine.
+public struct UserAccount: Sendable, Equatable {
+  /// Its name.
+  public let name: String
+  /// The number of its own group; nil if nothing is known of it.
+  public let group: UInt32?
+
+  /// Creates an account.
+  public init(name: String, group: UInt32? = nil) {
+    self.name = name
+    self.group = group
+  }
+
+  /// Whether systemd takes a text for a user's number: it has digits alone.
+  public static func isNumber(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(Bytes.isDigit) }
+}
+
 /// Everything about a machine that says what its timers do.
 public struct TimerMachine: Sendable {
   /// The timers, by name.
@@ -43,8 +60,10 @@ public struct TimerMachine: Sendable {
   public var links: [String: [String]] = [:]
   /// Places that cannot be read, and why.
   public var unreadable: [(path: String, why: String)] = []
-  /// Whether the machine knows a user.
-  public var isUser: @Sendable (String) -> Bool = { _ in true }
+  /// The account that has a name or, for digits alone, a number.
+  public var account: @Sendable (String) -> UserAccount? = { UserAccount.isNumber($0) ? nil : UserAccount(name: $0) }
+  /// The user of the host that is going to run the commands; nil if it runs as root, or nothing is known of it.
+  public var hostUser: String?
   /// Whether there is a time zone of that name.
   public var isZone: @Sendable (String) -> Bool = { (try? ZoneDirectory().rules(of: $0)) != nil }
   /// The content of an `EnvironmentFile=`; nil if it cannot be read.

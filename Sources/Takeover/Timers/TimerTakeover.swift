@@ -24,6 +24,7 @@ public enum TimerTakeover {
         findings += reading.all(&book)
       }
     }
+    findings = findings.map { $0.refused(byHostOf: machine.hostUser) }
     return findings + machine.unreadable.map { LineFinding(file: $0.path, line: 0, text: "", .refused($0.why)) }
   }
 }

@@ -44,7 +44,7 @@ public struct LaunchReview: Sendable {
     var signatures = SignaturePolicy()
     attempt(.plugins) { () throws(HostFailure) in signatures = try configuration.signaturePolicy() }
     findings += plugins(signatures)
-    findings += commands() + paths() + receivers() + waking() + openings()
+    findings += users() + commands() + paths() + receivers() + waking() + openings()
     return findings
   }
 

@@ -63,13 +63,15 @@ struct DoctorCommand: AsyncParsableCommand {
     }
     let host = await HostReview(configuration).findings()
     let isRunning = host.contains { $0.verdict == .ok }
-    findings += host
     let own = try? await ControlCaller.onThread("review") { () -> [Finding] in
       let review =
         LaunchReview(configuration).findings() + AccessReview(configuration: configuration).findings()
         + AccountReview(configuration, isRunning: isRunning).findings()
       return readable(choice) + wellKnown(review, configuration) + MachineReview(configuration, isRunning: isRunning).findings()
     }
+    // What the kernel lacks, the host lacks too: it is said once.
+    let told = Set((own ?? []).filter { $0.topic == .sandbox }.map(\.seen))
+    findings += host.filter { $0.topic != .cgroups || !told.contains($0.seen) }
     findings += own ?? [Finding(.limits, .failure, "no thread could be started", remedy: "raise the limit (ulimit -u, TasksMax=)")]
     if !offline { findings += await ReceiverReview(configuration).findings() }
     return findings

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictText
+import TaskHost
 import Takeover
 
 struct TakeoverCommand: AsyncParsableCommand {
@@ -44,7 +45,8 @@ struct TakeoverOptions: ParsableArguments {
   var into: String?
   @Option(
     help: ArgumentHelp(
-      "Of --apply: the configuration that it will be appended to, to check both together. It is not written.", valueName: "file"))
+      "The host's configuration, which is not written. Lines of users that its host cannot become are not carried over. With --apply, it is checked together with the result.",
+      valueName: "file"))
   var config: String?
   @Flag(help: "Show comments and blank lines too.")
   var all = false
@@ -58,8 +60,18 @@ struct TakeoverOptions: ParsableArguments {
     if apply, undo { throw ValidationError("--apply and --undo exclude each other.") }
     if apply || undo, into == nil { throw ValidationError("Name the folder of the configuration with --into.") }
     if !apply, !undo, into != nil { throw ValidationError("--into belongs to --apply and --undo.") }
-    if !apply, config != nil { throw ValidationError("--config belongs to --apply.") }
+    if undo, config != nil { throw ValidationError("--undo needs no configuration: leave --config out.") }
     if toml, apply || undo { throw ValidationError("--toml only shows; leave it out.") }
+  }
+
+  /// The user of the host whose configuration was named; nil if it may become every user, or no configuration was named.
+  func hostUser() throws -> String? {
+    guard let config else { return nil }
+    let configuration: HostConfiguration
+    do throws(ConfigurationError) { configuration = try ConfigurationChoice.file(config).load() } catch {
+      throw CommandFailure(.refused, "--config \(config)", "a host would not load it:\n\(error.description)", remedy: "mend what it says")
+    }
+    return LaunchReview(configuration).hostUser.map(LaunchReview.name)
   }
 
   /// Prints the report. Ends with 1 if something is not carried over.

@@ -51,6 +51,7 @@ struct TakeoverCronCommand: AsyncParsableCommand {
         try places.machine(file: file, kind: system ? .system : .user(user))
       } ?? places.machine()
     machine.isCronie = cronie
+    machine.hostUser = try options.hostUser()
     let report = TakeoverReport(source: "cron", findings: CronTakeover.findings(of: machine), differences: CronTakeover.differences)
     if observation.observe { return try observation.run(report, root: root, json: options.json) }
     guard options.apply else { return try options.show(report) }

@@ -34,7 +34,8 @@ struct TakeoverTimersCommand: AsyncParsableCommand {
   func run() async throws {
     let root = try RootFolder(options.root)
     if options.undo { return try options.takeBack("timers", root: root) }
-    let machine = TimerPlaces(root: root).machine()
+    var machine = TimerPlaces(root: root).machine()
+    machine.hostUser = try options.hostUser()
     let report = TakeoverReport(source: "timers", findings: TimerTakeover.findings(of: machine), differences: TimerTakeover.differences)
     if observation.observe { return try observation.run(report, root: root, json: options.json) }
     guard options.apply else { return try options.show(report) }

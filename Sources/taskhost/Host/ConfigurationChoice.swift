@@ -20,7 +20,9 @@ enum ConfigurationChoice: Equatable {
   /// The configuration of a command: as for the host. Where no host has ever run in the working directory, that of the machine's host, as a
   /// package installs it.
   static func ofCommand(_ file: String?) -> Self {
-    if case .file(let file) = ofHost(file) { return .file(file) }
+    if let file { return .file(file) }
+    // A user who may not look into the working directory, as after `sudo -u`, means nothing that is there.
+    if exists(here), access(".", X_OK) == 0 { return .file(here) }
     if access("state/control.sock", F_OK) == 0 || access("state/taskhost.sqlite", F_OK) == 0 { return .defaults }
     return exists(installed) ? .file(installed) : .defaults
   }

@@ -46,7 +46,7 @@ struct TimerPlaces {
     var machine = TimerMachine(timers: read, services: services, enabled: Set(enabled.keys))
     machine.unreadable = unreadable
     machine.links = enabled
-    machine.isUser = RootUsers(root).isUser
+    machine.account = RootUsers(root).account
     let root = root
     machine.environmentFile = { try? root.read($0, atMost: 65_536).bytes }
     return machine
