@@ -14,6 +14,7 @@ import tempfile
 import threading
 import urllib.request
 
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../SocketBridge"))
@@ -71,6 +72,22 @@ def post(url, body):
         return json.load(answer)
 
 
+def approve(url, document):
+    """Approves the plugin, which waits for that. Nobody guesses what has to be sent, so both answers are compared here."""
+    def checked(answer, method, path):
+        schema = document["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"]
+        Draft202012Validator({**schema, "components": document["components"]}).validate(answer)
+        return answer
+
+    with urllib.request.urlopen(f"{url}/v1/plugins") as answer:
+        [plugin] = checked(json.load(answer), "get", "/v1/plugins")["plugins"]
+    order = {"fingerprint": plugin["approval"]["fingerprint"]}
+    report = checked(post(f"{url}/v1/plugins/{IDENTIFIER}/approve", order), "post", "/v1/plugins/{identifier}/approve")
+    if not report["in_force"]:
+        sys.exit(f"the plugin is not in force after its approval: {report}")
+    print("a plugin that waits, its approval and the reload after it are as declared", flush=True)
+
+
 def prepare(url):
     post(f"{url}/v1/requests", [{"identifier": IDENTIFIER, **request} for request in REQUESTS])
     for number in range(20):
@@ -90,7 +107,7 @@ def run(taskhost, plugin, arguments, folder):
     os.mkdir(f"{folder}/plugins", 0o755)
     shutil.copy(plugin, f"{folder}/plugins/hello.so")
     with open(f"{folder}/taskhost.toml", "w") as file:
-        file.write('permitted_identifiers = ["*", "org.taskhost.transfers"]\nmax_pending = 1000000\n[log]\nformat = "json"\n')
+        file.write('permitted_identifiers = ["*", "org.taskhost.transfers"]\nmax_pending = 1000000\napprove_entitlements = true\n[log]\nformat = "json"\n')
     host = subprocess.Popen([taskhost, "run", "--allow-missing", "--config", f"{folder}/taskhost.toml"], stderr=subprocess.PIPE, text=True)
     try:
         wait_for(host)
@@ -109,6 +126,7 @@ def run(taskhost, plugin, arguments, folder):
                 del operation["security"]
         close(schemas)
         close(document["paths"])
+        approve(url, document)
         prepare(url)
         with open(f"{folder}/openapi.json", "w") as file:
             json.dump(document, file)

@@ -115,26 +115,32 @@ class Browser:
         self._click(lambda: self.find(xpath, "xpath"))
 
     def _click(self, find):
-        """Clicks what is found. A page that has just replaced the part with it is asked again."""
+        """Clicks what is found."""
+        self._with(find, self.click)
+
+    def _with(self, find, use):
+        """Does something with what is found. A page that has just replaced the part with it is asked again."""
         end = time.monotonic() + 10
         while True:
             try:
-                return self.click(find())
+                return use(find())
             except WebDriverError as error:
                 if "stale" not in str(error) or time.monotonic() > end:
                     raise
 
     def text(self, selector="body"):
-        return self._do("GET", f"/element/{self.find(selector)}/text")
+        return self._with(lambda: self.find(selector), lambda element: self._do("GET", f"/element/{element}/text"))
 
     def click(self, element):
         self._do("POST", f"/element/{element}/click")
 
     def type(self, selector, text, clear=True):
-        element = self.find(selector)
-        if clear:
-            self._do("POST", f"/element/{element}/clear")
-        self._do("POST", f"/element/{element}/value", {"text": text})
+        def enter(element):
+            if clear:
+                self._do("POST", f"/element/{element}/clear")
+            self._do("POST", f"/element/{element}/value", {"text": text})
+
+        self._with(lambda: self.find(selector), enter)
 
     def press(self, *keys):
         actions = []

@@ -176,6 +176,18 @@ class Check:
             self.expect(browser.run("return document.getElementById('announcer').textContent") == "cancelled", "screen readers are told")
             self.expect(browser.run("return document.querySelectorAll('#actions button').length") == 0, "there is nothing left to do")
 
+    def parts(self):
+        """A part of a page goes when there is nothing left for it."""
+        with Browser() as browser:
+            request = self.host.script("sleep 600000", unique_key="parts")
+            self.host.wait(lambda: self.host.state(request) == "running")
+            [run] = self.host.json("GET", f"/v1/runs?request={request}")["runs"]
+            browser.open(self.host.url(f"/ui/runs/{run['id']}"))
+            browser.wait(lambda: browser.text("#link-state") == "live", "the stream")
+            self.expect("left of" in browser.text("#live"), "a live run's page shows its budget")
+            self.host.json("DELETE", f"/v1/requests/{request}")
+            browser.wait(lambda: browser.run("return document.getElementById('live') === null"), "the end of what is live, without a reload")
+
     def actions(self):
         with Browser() as browser:
             page = "/ui/requests/" + self.ids["dead"]
@@ -366,7 +378,7 @@ def main():
         checks = [(f"every page at {width} px, {'dark' if dark else 'light'}", lambda width=width, dark=dark: check.looks(width, dark))
                   for width in WIDTHS for dark in (False, True)]
         checks += [
-            ("every page from 320 to 3840 px", check.widths), ("keyboard alone", check.keyboard), ("a failing nightly job is found and mended", check.mend), ("pages follow the host", check.live),
+            ("every page from 320 to 3840 px", check.widths), ("keyboard alone", check.keyboard), ("a failing nightly job is found and mended", check.mend), ("pages follow the host", check.live), ("parts of pages go", check.parts),
             ("actions on requests and conditions", check.actions), ("filters and bulk actions", check.filters),
             ("a typed handler's form", check.submission),
         ]

@@ -157,11 +157,11 @@ class Host:
     def populate(self):
         """Something of everything. Returns the ids of requests by what they show."""
         ids = {}
-        ids["dead"] = self.script("log error cannot reach the archive;message the archive is away;result 4", tags=["nightly"], retry={"attempts": 1})
+        ids["dead"] = self.script("log 5 cannot reach the archive;message the archive is away;result 4", tags=["nightly"], retry={"attempts": 1})
         ids["hostile"] = self.script(
-            f"log warning {HOSTILE};message {HOSTILE};output {HOSTILE};result 4", unique_key=HOSTILE[:100], tags=[HOSTILE[:60]], retry={"attempts": 1})
-        ids["succeeded"] = self.script("log info step one;progress 3 10;work 10 9 1 2048 4096;output {\"saved\":3};message saved three files")
-        ids["retried"] = self.script("message not yet;result-until 3 3;log info third time lucky", retry={"attempts": 5, "initial_ms": 100, "maximum_ms": 200})
+            f"log 4 {HOSTILE};message {HOSTILE};output {HOSTILE};result 4", unique_key=HOSTILE[:100], tags=[HOSTILE[:60]], retry={"attempts": 1})
+        ids["succeeded"] = self.script("log 2 step one;progress 3 10;work 10 9 1 2048 4096;output {\"saved\":3};message saved three files")
+        ids["retried"] = self.script("message not yet;result-until 3 3;log 2 third time lucky", retry={"attempts": 5, "initial_ms": 100, "maximum_ms": 200})
         for _ in range(12):
             self.script("sleep 30;message done")
         for name, count in (("mail.fetch", 14), ("report.weekly", 8), ("disk.space", 3), ("backup.nightly", 3)):
@@ -173,7 +173,7 @@ class Host:
         second = self.script("sleep 1", after=[first])
         third = self.script("sleep 1", after=[first])
         ids["blocked"] = self.script("sleep 1", after=[second, {"request": third, "on_failure": "ignore"}], unique_key="publish")
-        ids["running"] = self.script("progress-with 42 120 files copying holiday/report.pdf;log info copying;sleep 600000", unique_key="copy")
+        ids["running"] = self.script("progress-with 42 120 files copying holiday/report.pdf;log 2 copying;sleep 600000", unique_key="copy")
         ids["video"] = self.submit("video.transcode")
         ids["later"] = self.script("sleep 1", delay_ms=5400000, unique_key="later", tags=["evening"])
         self.json("PUT", "/v1/conditions", {"power": False})

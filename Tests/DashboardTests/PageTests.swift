@@ -78,6 +78,16 @@ import Testing
     #expect(lost.contains("no longer on record"))
   }
 
+  @Test("a request that succeeded has the attempt of its last run")
+  func attempts() throws {
+    var record = try request(1, state: .succeeded)
+    record.request.retry = RetryPolicy(attempts: 5)
+    var last = try run(1, at: Self.now, took: .seconds(1))
+    last.attempt = 3
+    let text = try html(RequestPage.make(record, nil, runs: [last], predecessors: [:], plugins: [], now: Self.now))
+    #expect(text.contains("<dt>Attempt</dt><dd class=\"foreign\">3 of 5</dd>"))
+  }
+
   @Test("a large graph, and one in a circle, is drawn in part")
   func largeGraph() throws {
     var known: [RequestID: RequestRecord] = [:]

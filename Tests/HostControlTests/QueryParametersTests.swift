@@ -12,6 +12,15 @@ import Testing
     #expect(try query.limit(preset: 7) == 7)
   }
 
+  @Test("a flag is true or false, and nothing else, also not an empty text")
+  func flags() throws {
+    #expect(try QueryParameters("all=true", known: ["all"]).flag("all"))
+    #expect(try !QueryParameters("all=false", known: ["all"]).flag("all") && !QueryParameters("", known: ["all"]).flag("all"))
+    for text in ["all=", "all", "all=1", "all=TRUE"] {
+      #expect(throws: RequestRefusal.self, "\(text)") { try QueryParameters(text, known: ["all"]).flag("all") }
+    }
+  }
+
   @Test("what cannot be decoded, or is not known, is refused", arguments: ["tag=%", "tag=%z1", "tag=%4", "tag=%ff", "other=1", "%=1"])
   func refused(_ text: String) {
     let error = #expect(throws: RequestRefusal.self) { try QueryParameters(text, known: ["tag"]) }

@@ -16,7 +16,7 @@ public enum RequestPage {
     let path = PagePath.request(record.id)
     var values: View = [
       "name": record.name, "id": record.id.description, "badge": View(badge: record.word), "buttons": buttons(record, path),
-      "facts": facts(record, now), "graph": PredecessorGraph.view(of: record, among: predecessors),
+      "facts": facts(record, lastRun: runs.first, now), "graph": PredecessorGraph.view(of: record, among: predecessors),
       "live": View(live: runs, plugins.contracts, now: now),
       "runs": View(runs: runs, caption: "Runs, newest first", namesTask: false, now: now),
       "timeline": runs.count > 1 ? Lanes.attempts(runs, now: now) : nil,
@@ -64,17 +64,19 @@ public enum RequestPage {
     }
   }
 
-  private static func facts(_ record: RequestRecord, _ now: WallTime) -> [View] {
+  private static func facts(_ record: RequestRecord, lastRun: RunRecord?, _ now: WallTime) -> [View] {
     let request = record.request
     let isAlone = request.uniqueKey == nil && record.isRepeating
     let task = PagePath.task(request.identifier, key: request.uniqueKey, request: isAlone ? record.id : nil)
+    // A request that has ended counts its attempts anew, in case that it is tried again.
+    let attempt = record.state.isFinal ? lastRun?.attempt ?? record.attempt : record.attempt
     let limits = request.retry.map { " of \($0.attempts)" } ?? ""
     let resources = request.gates.resources.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     let paused = record.state.isFinal ? nil : record.paused
     let facts: [View?] = [
       View(fact: "Schedule", record.name, href: task), View(fact: "Due", record.state.isFinal ? nil : record.due, now: now),
       View(fact: "Repeats", request.repetition?.words), View(fact: "Occurrence", record.occurrence, now: now),
-      View(fact: "Attempt", "\(record.attempt)\(limits)"), View(fact: "Lost in a row", record.losses > 0 ? "\(record.losses)" : nil),
+      View(fact: "Attempt", "\(attempt)\(limits)"), View(fact: "Lost in a row", record.losses > 0 ? "\(record.losses)" : nil),
       View(fact: "Last outcome", record.lastOutcome?.rawValue), View(fact: "Message", ForeignText.short(record.lastMessage)),
       View(fact: "Submitted", record.submitted, now: now), View(fact: "Started", record.started, now: now),
       View(fact: "Ended", record.ended, now: now), View(fact: "Deadline", request.deadline, now: now),

@@ -18,7 +18,7 @@ extension View {
         "href": PagePath.request(record.id), "name": record.name, "id": namesIDs ? record.id.description : nil,
         "tags": record.request.tags.isEmpty ? nil : "tags: \(record.request.tags.joined(separator: ", "))",
         "badge": View(badge: record.word), "when": when, "time": View(time: time, now: now), "reason": reasons[record.id],
-        "attempt": record.attempt, "last": last,
+        "attempt": [.succeeded, .cancelled].contains(record.state) ? nil : record.attempt, "last": last,
       ]
     }
     self = ["caption": caption, "rows": rows]

@@ -94,7 +94,7 @@ struct QueryParameters {
   func flag(_ name: String) throws(RequestRefusal) -> Bool {
     switch try one(name) {
     case nil, "false": return false
-    case "true", "": return true
+    case "true": return true
     case let text?: throw RequestRefusal(.invalid, "\(name) is true or false, not \"\(text.escapingControlCharacters)\"", field: name)
     }
   }

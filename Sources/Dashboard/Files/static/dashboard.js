@@ -36,6 +36,23 @@ function replace(part, fresh) {
   if (says && says !== said) announcer.textContent = says;
 }
 
+// Parts come and go: a run's log with its first line, its progress bar until its end.
+function settle(fresh) {
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const other = fresh.getElementById(part.id);
+    if (other) replace(part, document.importNode(other, true));
+    else if (!isInUse(part)) part.remove();
+  }
+  for (const part of fresh.querySelectorAll("[data-live]")) {
+    if (document.getElementById(part.id)) continue;
+    let next = part.nextElementSibling;
+    while (next && !(next.id && document.getElementById(next.id))) next = next.nextElementSibling;
+    const added = document.importNode(part, true);
+    if (next) document.getElementById(next.id).before(added);
+    else document.getElementById("main").append(added);
+  }
+}
+
 async function refresh() {
   timer = 0;
   isFetching = true;
@@ -50,10 +67,7 @@ async function refresh() {
     const answer = await fetch(page, { headers: { accept: "text/html" }, cache: "no-store" });
     if (answer.ok) {
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const part of document.querySelectorAll("[data-live]")) {
-        const other = fresh.getElementById(part.id);
-        if (other) replace(part, document.importNode(other, true));
-      }
+      settle(fresh);
       count();
     }
   } catch {
