@@ -161,7 +161,16 @@ enum FleetSchema {
         FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL AND h.lease_until > taskhost.now_ms()
         RETURNING h.draining INTO drains;
       IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
-      freed := taskhost.fence_expired();
+      -- A host that froze within a transaction holds its row: its session is ended, and nobody's renewal waits for it.
+      PERFORM set_config('lock_timeout', '500ms', true);
+      BEGIN
+        freed := taskhost.fence_expired();
+      EXCEPTION WHEN lock_not_available THEN
+        freed := 0;
+        PERFORM pg_terminate_backend(a.pid) FROM pg_stat_activity a, taskhost.fleet f
+          WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
+          AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass);
+      END;
       RETURN QUERY SELECT drains, freed, (
         SELECT min(h.lease_until) - taskhost.now_ms() FROM taskhost.host h WHERE h.fenced IS NULL AND h.incarnation <> me);
     END $$

@@ -145,6 +145,26 @@ struct FleetQueueTests {
     #expect(try fleet.session.runs(of: claimed[0].id).isEmpty)
   }
 
+  @Test func aHostThatFrozeWithinATransactionIsFencedToo() throws {
+    let fleet = try TestFleet(lease: .milliseconds(300))
+    let frozen = try fleet.join()
+    let id = try fleet.session.enqueue([fleet.draft()])[0]
+    #expect(try fleet.claim(frozen, 1).map(\.id) == [id])
+    let held = try PostgresConnection(fleet.address, name: "frozen")
+    try held.run(
+      [PostgresStatement("BEGIN"), PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(frozen))],
+      by: SystemClock.now + .seconds(10))
+    let deadline = SystemClock.now + .seconds(20)
+    var requeued: Int64 = 0
+    while requeued == 0, SystemClock.now < deadline {
+      // A renewal takes longer than this lease while it waits for the frozen one, so each joins anew.
+      let other = try fleet.join(name: "b")
+      requeued = try fleet.session.renew(other, identifiers: []).requeued
+    }
+    #expect(requeued == 1)
+    #expect(throws: PostgresError.self) { try held.run(PostgresStatement("SELECT 1"), by: SystemClock.now + .seconds(10)) }
+  }
+
   @Test func keysAreUniqueInTheWholeFleet() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()
