@@ -47,6 +47,18 @@ int taskhost_system_boot_timer_set(int descriptor, long long nanoseconds) {
   return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+int taskhost_system_kill_at(long long nanoseconds) {
+  static timer_t timer;
+  static int is_made = 0;
+  if (!is_made) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    if (timer_create(CLOCK_BOOTTIME, &event, &timer) != 0) return -1;
+    is_made = 1;
+  }
+  struct itimerspec at = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+  return timer_settime(timer, TIMER_ABSTIME, &at, NULL);
+}
+
 int taskhost_system_event_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int taskhost_system_event_set(int descriptor) {

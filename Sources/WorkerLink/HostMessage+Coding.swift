@@ -20,6 +20,7 @@ extension HostMessage {
       }
     case .shutdown: message(6, capacity: 8) { _ in }
     case .suspendBudgets(let isSuspended): message(8, capacity: 8) { $0.flag(isSuspended) }
+    case .lease(let end): message(9, capacity: 16) { $0.integer(end) }
     case .withdraw(let runs): message(7, capacity: 16 + 16 * runs.count) { $0.list(runs) }
     }
   }
@@ -36,6 +37,10 @@ extension HostMessage {
     case 6: self = .shutdown
     case 7: self = .withdraw(try reader.list(RunID.self, "runs", atMost: LinkFormat.batchCount))
     case 8: self = .suspendBudgets(try reader.flag("whether budgets are suspended"))
+    case 9:
+      let end = try reader.integer(Int64.self, "the end of a lease")
+      guard end > 0 else { throw .malformed(what: "a lease ends before the clock began") }
+      self = .lease(until: end)
     case let kind: throw .malformed(what: "kind \(kind) is not a message of a host")
     }
     try reader.end()

@@ -18,6 +18,9 @@ public enum HostMessage: Sendable, Hashable {
   /// Whether budgets, stall limits and graces are suspended, as while a debugger holds the worker. The first such message may come before
   /// the launch.
   case suspendBudgets(Bool)
+  /// When the worker must have ended, in nanoseconds of the boot clock, unless a later message moves that. The kernel then kills
+  /// the process, whatever its host does: somebody else may own the requests of its runs from then on.
+  case lease(until: Int64)
   /// Ends the worker: it calls the plugin's shutdown hook and answers ``WorkerMessage/stopped(threadsLeft:)``. No run is live.
   case shutdown
 }

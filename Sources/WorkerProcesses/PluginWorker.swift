@@ -80,6 +80,10 @@ public final class PluginWorker: Sendable {
   /// Suspends deadlines while a debugger holds the process, and starts one if there is none, or lets budgets begin anew.
   public func suspendBudgets(_ isSuspended: Bool) { handle(.suspendBudgets(isSuspended)) }
 
+  /// Has the kernel kill its process at that time of the boot clock, in nanoseconds, unless this is called again; 0: the kernel kills its present
+  /// process then, and none that starts later.
+  func lease(until end: Int64) { handle(.lease(until: end)) }
+
   func start(_ orders: [RunOrder]) { handle(.start(orders)) }
   func withdraw(_ runs: [RunID]) { handle(.withdraw(runs)) }
   func expire(_ run: RunID, reason: StopReason) { handle(.expire(run, reason)) }

@@ -53,6 +53,13 @@ public final class ProcessLauncher: Launcher {
   /// The process that serves an identifier now; nil: none.
   public func processID(of identifier: TaskIdentifier) -> Int32? { workers.withLock { $0[identifier] }?.processID }
 
+  /// Has the kernel kill the workers of these identifiers at that time of the boot clock, in nanoseconds, also those that start later, unless
+  /// this is called again; 0: those that start later are not killed.
+  public func lease(_ identifiers: [TaskIdentifier], until end: Int64) {
+    let leased = workers.withLock { workers in identifiers.compactMap { workers[$0] } } + leaving.withLock { $0 }
+    for worker in leased { worker.lease(until: end) }
+  }
+
   /// Gives each run to its plugin's worker, which is started if need be.
   public func start(_ orders: [RunOrder]) {
     var batches: [(worker: PluginWorker, orders: [RunOrder])] = []

@@ -58,6 +58,8 @@ struct WorkerMachine: Sendable {
     /// Whether a debugger holds its processes: then no deadline ends a run or a process that was not asked to end. Starts a process if there
     /// is none.
     case suspendBudgets(Bool)
+    /// When its process must have ended, in nanoseconds of the boot clock; 0: processes that start later may go on.
+    case lease(until: Int64)
     /// The same as ``close`` once it has no runs: a new worker gets those that begin from now on.
     case leave
     /// The process must end; no other is started for remaining runs.
@@ -173,6 +175,8 @@ struct WorkerMachine: Sendable {
   private(set) var isClosing = false
   private var isLeaving = false
   private(set) var isSuspended = false
+  /// When its process must have ended, in nanoseconds of the boot clock; 0: at no time.
+  private var leaseEnd: Int64 = 0
   /// When deadlines were last let run again.
   private var resumedAt: MonotonicTime?
   /// The effects of the event that is being handled.
@@ -202,6 +206,7 @@ struct WorkerMachine: Sendable {
     case .force(let run, let reason): force(run, reason, at: now)
     case .retire: if case .idle = phase { stop(at: now) }
     case .suspendBudgets(let isSuspended): suspendBudgets(isSuspended, at: now)
+    case .lease(let end): lease(until: end)
     case .leave: isLeaving = true
     case .close: close(at: now)
     case .spawned(let incident, let conduct): spawned(Present(incident: incident, conduct: conduct), at: now)
@@ -247,6 +252,7 @@ struct WorkerMachine: Sendable {
     phase = .launching(until: end)
     effects += [.wake(at: end), .boot]
     if isSuspended { effects += [.send(.suspendBudgets(true)), .rouse] }
+    if leaseEnd > 0 { effects.append(.send(.lease(until: leaseEnd))) }
     if isClosing { kill(.hostEnds) }
   }
 
@@ -264,6 +270,17 @@ struct WorkerMachine: Sendable {
     let end = now.time + spec.idleTime
     phase = .idle(until: end)
     effects.append(.wake(at: end))
+  }
+
+  private mutating func lease(until end: Int64) {
+    guard leaseEnd != end else { return }
+    leaseEnd = end
+    // The present one may have runs of the lease that has ended.
+    guard end > 0 else { return }
+    switch phase {
+    case .launching, .serving, .idle: effects.append(.send(.lease(until: end)))
+    case .none, .spawning, .stopping, .killed: break
+    }
   }
 
   private mutating func suspendBudgets(_ isSuspended: Bool, at now: Moment) {

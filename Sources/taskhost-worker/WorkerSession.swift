@@ -76,6 +76,8 @@ final class WorkerSession: Sendable {
       case .expire(let run, let reason): launcher.expire(run, reason: reason)
       case .withdraw(let runs): launcher.withdraw(runs)
       case .suspendBudgets(let isSuspended): launcher.suspendBudgets(isSuspended)
+      case .lease(let end):
+        guard taskhost_system_kill_at(end) == 0 else { Worker.give(up: "no timer ends it with its host's lease: \(ErrorNumber.last)") }
       case .answer(let number, let answer): calls.answered(number, answer)
       case .shutdown: shutdown()
       }

@@ -125,6 +125,29 @@ struct FleetTests {
     }
   }
 
+  @Test("the runs of a frozen host are dead before another host has their requests")
+  func frozen() async throws {
+    let fleet = try await Fleet()
+    // The first run never ends by itself; another one says whether it is alive.
+    let job = "[ @HOST@ = b ] || { echo \"begun $$\" > @PIPE@; sleep 600; }; echo b > @PIPE@"
+    try await withHosts(fleet, job: job) { first, second in
+      let lines = try fleet.reader()
+      try await joined(first)
+      _ = try await first.cli("submit", "job")
+      let words = try lines.line().split(separator: " ")
+      let process = try #require(words.last.flatMap { pid_t($0) })
+      try await joined(second)
+      first.signal(SIGSTOP)
+      #expect(try lines.line() == "b")
+      #expect(!Processes.all().contains { $0.id == process }, "the run of the frozen host goes on")
+      first.signal(SIGCONT)
+      try await first.current.line(with: "the lease in the fleet has ended")
+      try await first.current.line(with: "joined the fleet")
+      let hosts = try await fleet.json("hosts")
+      #expect(hosts["hosts"]?.array.map { $0["state"]?.string } == ["fenced", "alive", "alive"])
+    }
+  }
+
   @Test("while the database is away, the host's own work goes on, and submissions for the fleet are refused with the reason")
   func away() async throws {
     let fleet = try await Fleet(lease: "10s", server: try PostgresServer())

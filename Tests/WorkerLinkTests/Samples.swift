@@ -104,6 +104,8 @@ enum Samples {
         WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: [], trace: RunTrace(current: trace, link: nil)),
       ]),
       .shutdown,
+      .lease(until: 1),
+      .lease(until: .max),
       .suspendBudgets(true),
       .suspendBudgets(false),
       .withdraw([]),

@@ -51,6 +51,17 @@ import WorkerLink
     #expect(walk.deadlines == [])
   }
 
+  @Test("a worker is told when a lease ends, before it launches too; the end of leases is for later ones") func lease() {
+    var walk = MachineWalk(budget: nil, concurrent: 1)
+    #expect(walk.handle(.lease(until: 7)) == [])
+    walk.handle(.start([walk.order()]))
+    #expect(told(walk.spawn()) == ["boot", "send lease 7"])
+    #expect(told(walk.handle(.lease(until: 9))) == ["send lease 9"])
+    #expect(walk.handle(.lease(until: 9)) == [], "nothing has changed")
+    // It may have runs of the lease, so the kernel still kills it.
+    #expect(walk.handle(.lease(until: 0)) == [])
+  }
+
   @Test("a run is asked to stop once") func expiresOnce() {
     var walk = serving(runs: 1)
     walk.handle(.expire(MachineWalk.run(1), .conditions))

@@ -32,6 +32,10 @@ int taskhost_system_event_set(int descriptor);
 int taskhost_system_boot_timer_create(void);
 int taskhost_system_boot_timer_set(int descriptor, long long nanoseconds);
 
+/* Lets the kernel kill this process (SIGKILL) once the boot clock has reached that time. A later call moves the time. Returns
+ * 0, or -1 with errno. One thread calls it. */
+int taskhost_system_kill_at(long long nanoseconds);
+
 /* Names the calling thread; the kernel keeps 15 bytes. */
 int taskhost_system_set_thread_name(const char *name);
 

@@ -44,14 +44,22 @@ final class FleetAgent: Sendable {
   /// The most submissions that wait for the database: more would only wait longer.
   private static let mostArrivals = 10_000
 
-  init(_ place: FleetPlace, _ scheduler: Scheduler, log: Logger) throws(HostFailure) {
+  /// - Parameter lasts: Told when the workers of the host's part must have ended, on the boot clock.
+  init(
+    _ place: FleetPlace, _ scheduler: Scheduler, log: Logger, lasts: @escaping @Sendable (Int64) -> Void
+  ) throws(HostFailure) {
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
     let waker = taskhost_system_event_create()
     guard waker >= 0 else { throw HostFailure(.temporary, "fleet: eventfd: \(ErrorNumber.last)") }
     self.waker = waker
     let (leaseChanged, leaseEnded) = (Awaited<@Sendable () -> Void>(), Awaited<@Sendable () -> Void>())
     lease = try FleetLease(
-      place, log: log, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
+      place, log: log,
+      mayJoin: {
+        let live = Awaited<Int>()
+        scheduler.leasedRuns { live.set($0) }
+        return live.wait() == 0
+      }, lasts: lasts, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
     leaseChanged.set { [weak self] in self?.wake() }
     leaseEnded.set { [weak self] in self?.leaseHasEnded() }
   }

@@ -28,14 +28,19 @@ final class FleetLease: Sendable {
   private let stopper: Int32
   /// The lease has begun, or draining has: there may be something to claim.
   private let changed: @Sendable () -> Void
+  /// Whether nothing runs any more that an earlier incarnation held.
+  private let mayJoin: @Sendable () -> Bool
+  /// When the workers must have ended, on the boot clock; 0: those that start from now on may go on.
+  private let lasts: @Sendable (Int64) -> Void
   /// The lease has ended.
   private let ended: @Sendable () -> Void
   private let log: Logger
 
   init(
-    _ place: FleetPlace, log: Logger, changed: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void
+    _ place: FleetPlace, log: Logger, mayJoin: @escaping @Sendable () -> Bool, lasts: @escaping @Sendable (Int64) -> Void,
+    changed: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void
   ) throws(HostFailure) {
-    (self.place, self.log, self.changed, self.ended) = (place, log, changed, ended)
+    (self.place, self.log, self.mayJoin, self.lasts, self.changed, self.ended) = (place, log, mayJoin, lasts, changed, ended)
     timer = taskhost_system_boot_timer_create()
     stopper = taskhost_system_event_create()
     guard timer >= 0, stopper >= 0 else { throw HostFailure(.temporary, "fleet: \(ErrorNumber.last)") }
@@ -111,6 +116,8 @@ final class FleetLease: Sendable {
   private func renew(_ session: FleetSession, asked: Int64) throws(FleetError) -> Duration {
     let third = session.lease / 3
     guard let known = state.withLock({ $0.incarnation }) else {
+      // What an earlier incarnation held may not go on in the next one's lease.
+      guard mayJoin() else { return .milliseconds(100) }
       let incarnation = try session.register(place.host)
       hold(incarnation, from: asked, session.lease, isDraining: false)
       log.notice("joined the fleet", metadata: ["incarnation": "\(incarnation)"])
@@ -127,6 +134,8 @@ final class FleetLease: Sendable {
 
   private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool) {
     let end = asked.adding(saturating: (lease - FleetPlace.margin(of: lease)).wholeNanoseconds)
+    // Before anything is claimed in this lease: a frozen host kills nothing itself.
+    lasts(end)
     let hasChanged = state.withLock { state in
       // The guard has ended this lease a moment ago: the next turn joins anew.
       guard SystemClock.bootNanoseconds < end, state.incarnation == nil || state.incarnation == incarnation else { return false }
@@ -171,6 +180,8 @@ final class FleetLease: Sendable {
     taskhost_system_boot_timer_set(timer, 0)
     guard hadOne else { return }
     log.error("the lease in the fleet has ended, \(reason): what the host held belongs to others, and its runs are killed")
+    // Before the next lease can begin.
     ended()
+    lasts(0)
   }
 }

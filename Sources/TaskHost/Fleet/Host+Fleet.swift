@@ -78,7 +78,9 @@ extension HostParts {
     let host = FleetHost(
       name: configuration.fleetName, program: "", labels: configuration.fleet.labels,
       identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
-    return try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log)
+    return try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log) { [processes] end in
+      processes.lease(host.identifiers, until: end)
+    }
   }
 }
 

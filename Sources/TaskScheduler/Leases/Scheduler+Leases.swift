@@ -27,6 +27,15 @@ extension Scheduler {
   /// may own their requests soon.
   public func forceLeased() { send(.forceLeased) }
 
+  /// How many runs of the fleet's requests are live or handed out ahead; called on the scheduler's thread.
+  public func leasedRuns(completion: @escaping @Sendable (Int) -> Void) {
+    inspect { core, _ in
+      guard let fleet = core.fleet else { return completion(0) }
+      completion(
+        core.live.values.count { $0.request.origin == fleet } + core.claims.values.count { $0.entry.request.origin == fleet })
+    }
+  }
+
   /// Checks submissions for the fleet as if they were for this host; called on the scheduler's thread.
   ///
   /// - Parameter fleet: What the ids of the fleet's requests share.

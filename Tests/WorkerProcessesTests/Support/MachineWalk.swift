@@ -125,6 +125,7 @@ struct MachineWalk: Sendable {
     case .expire(let run, let reason): "expire \(run.sequence) \(reason)"
     case .withdraw(let runs): "withdraw \(list(runs))"
     case .answer: "answer"
+    case .lease(let end): "lease \(end)"
     case .suspendBudgets(let isSuspended): isSuspended ? "suspend" : "resume"
     case .shutdown: "shutdown"
     }
