@@ -22,9 +22,10 @@ struct HelpExampleTests {
       for _ in 0..<4 { _ = try await host.run("result 4", identifier: "com.example.report") }
       let examples = try await Self.examples()
       #expect(examples.count > 70, "\(examples.count)")
-      // top needs a terminal, and plugins debug a debugger: TopTests and DebuggingTests run them.
+      // top needs a terminal, plugins debug a debugger, and plugins revoke what was approved: TopTests, DebuggingTests and ApprovalTests run
+      // them.
       for example in examples
-      where example.command != ["plugins", "debug"]
+      where ![["plugins", "debug"], ["plugins", "revoke"]].contains(example.command)
         && !["run", "shutdown", "top"].contains(example.command.first ?? Self.subcommand(example.line))
       {
         // What an example before has made, or what is there by now.
