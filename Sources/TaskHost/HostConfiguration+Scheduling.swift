@@ -117,12 +117,7 @@ extension HostConfiguration {
 
   /// Throws if this version cannot meet a demand of the operator: a host that ran anyway would be less safe than configured.
   func checkDemands() throws(HostFailure) {
-    guard Libcrypto.hasSHA256 else {
-      throw HostFailure(
-        .configuration,
-        "libcrypto (OpenSSL) of this machine has no SHA-256, without which no plugin can be checked: install an OpenSSL with it, such as "
-          + "Debian's libssl3")
-    }
+    if let flaw = Self.flawOfLibcrypto { throw HostFailure(.configuration, flaw) }
     var demands: [String] = []
     if requireSandbox {
       demands += WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing.map { "require_sandbox: \($0)" }

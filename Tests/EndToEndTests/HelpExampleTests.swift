@@ -22,9 +22,10 @@ struct HelpExampleTests {
       for _ in 0..<4 { _ = try await host.run("result 4", identifier: "com.example.report") }
       let examples = try await Self.examples()
       #expect(examples.count > 70, "\(examples.count)")
-      // top needs a terminal, plugins debug a debugger, fleet a database: TopTests, DebuggingTests and FleetTests run them.
+      // top needs a terminal, plugins debug a debugger, plugins revoke what was approved, fleet a database: TopTests, DebuggingTests,
+      // ApprovalTests and FleetTests run them.
       for example in examples
-      where example.command != ["plugins", "debug"]
+      where ![["plugins", "debug"], ["plugins", "revoke"]].contains(example.command)
         && !["fleet", "run", "shutdown", "top"].contains(example.command.first ?? Self.subcommand(example.line))
       {
         // What an example before has made, or what is there by now.

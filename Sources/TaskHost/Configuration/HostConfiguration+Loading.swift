@@ -18,6 +18,9 @@ extension HostConfiguration {
 
   /// Reads `text` as if it were the content of `file`.
   public static func parse(_ text: String, file: String) throws(ConfigurationError) -> HostConfiguration {
+    if let flaw = flawOfLibcrypto {
+      throw ConfigurationError(file: file, problems: [ConfigurationProblem(line: 0, column: 0, message: flaw)])
+    }
     let path = ConfigurationFile.resolve(file, in: ConfigurationFile.workingDirectory())
     let slash = path.lastIndex(of: "/") ?? path.startIndex
     let directory = slash == path.startIndex ? "/" : String(path[..<slash])
@@ -41,6 +44,13 @@ extension HostConfiguration {
     configuration.reportContradictions(to: reader)
     guard reader.problems.isEmpty else { throw ConfigurationError(file: file, problems: reader.problems) }
     return configuration
+  }
+
+  /// Why nothing can be told from its earlier content, whether a configuration or a plugin; nil if it can.
+  static var flawOfLibcrypto: String? {
+    guard !Libcrypto.hasSHA256 else { return nil }
+    return
+      "libcrypto (OpenSSL) of this machine has no SHA-256, without which no plugin can be checked: install an OpenSSL with it, such as Debian's libssl3"
   }
 
   /// A host that runs commands alone needs no directory of plugins: nobody has written that there is one.
