@@ -78,7 +78,7 @@ show 0 'taskhost status'
 show 0 'taskhost runs list'
 
 title 'The crontabs of the machine are taken over'
-for attempt in {1..900}; do [ "$(journalctl -q -o cat _COMM=cron | grep -c 'CMD (date')" -ge 2 ] && break; sleep 0.2; done
+for attempt in {1..300}; do [ "$(journalctl -q -o cat -t CRON | grep -c 'CMD (date')" -ge 2 ] && break; sleep 0.2; done
 show 1 'taskhost takeover cron --config /etc/taskhost/taskhost.toml'
 show 0 'taskhost takeover cron --observe --hours 1 --config /etc/taskhost/taskhost.toml'
 cp -a /etc/cron.d/site /root/site.before
