@@ -208,6 +208,21 @@ struct ConfiguredCommandTests {
     }
   }
 
+  @Test("user may name the user that a host without rights runs as", .enabled(if: geteuid() == 0, "runs the host as another user"))
+  func ownUser() async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("[command.who]\nshell = \"id -un\"\nuser = \"nobody\"\nstdout = \"output\"\n")
+      for path in [host.directory.path] + (FileManager.default.subpaths(atPath: host.directory.path) ?? []).map({ host.directory($0) }) {
+        chown(path, 65534, 65534)
+      }
+      try host.spawn(through: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+      try await host.current.line(with: "control socket open")
+      try await host.current.line(with: "launched:")
+      let who = try await run(host, "who")
+      #expect(who.status == 0 && who.output.hasPrefix("nobody\n"), "\(who)")
+    }
+  }
+
   @Test("a program that cannot be started fails the run and says why")
   func missing() async throws {
     let text = """

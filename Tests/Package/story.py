@@ -78,16 +78,17 @@ show 0 'taskhost status'
 show 0 'taskhost runs list'
 
 title 'The crontabs of the machine are taken over'
-for attempt in {1..900}; do [ "$(journalctl -q -o cat _COMM=cron | grep -c 'CMD (date')" -ge 2 ] && break; sleep 0.2; done
+for attempt in {1..300}; do [ "$(journalctl -q -o cat -t CRON | grep -c 'CMD (date')" -ge 2 ] && break; sleep 0.2; done
 show 1 'taskhost takeover cron --config /etc/taskhost/taskhost.toml'
-show 0 'taskhost takeover cron --observe --hours 1 --config /etc/taskhost/taskhost.toml'
+# Cron has the line later than its log begins.
+show 1 'taskhost takeover cron --observe --hours 1 --config /etc/taskhost/taskhost.toml'
 cp -a /etc/cron.d/site /root/site.before
 show 1 'taskhost takeover cron --apply --into /etc/taskhost --config /etc/taskhost/taskhost.toml'
 show 0 'cat /etc/taskhost/takeover-cron.toml'
 show 0 'cat /etc/cron.d/site'
 show 0 'cp /etc/taskhost/taskhost.toml taskhost.toml; cat /etc/taskhost/takeover-cron.toml >> /etc/taskhost/taskhost.toml; taskhost reload'
-for attempt in {1..600}; do taskhost runs list | grep -q 'cron.site .*succeeded' && break; sleep 0.2; done
-show 0 'taskhost runs list | grep cron.site'
+for attempt in {1..120}; do taskhost runs list | grep -q 'cron.site .*succeeded' && break; sleep 0.5; done
+show 0 'taskhost runs list | grep "cron.site .*succeeded"'
 show 0 'taskhost forecast --hours 24'
 show 0 'taskhost takeover cron --undo --into /etc/taskhost'
 show 0 'cmp /etc/cron.d/site /root/site.before'

@@ -66,7 +66,8 @@ struct ChildProcess {
             order.fallback = settings.directory == nil ? root : nil
             (order.input, order.output, order.error) = (streams.input, streams.output, streams.error)
             order.is_sandboxed = settings.isSandboxed ? 1 : 0
-            order.changes_user = account == nil ? 0 : 1
+            // Whoever is that user already, and not root, may change nothing and need not.
+            order.changes_user = account.map { $0.user != geteuid() || geteuid() == 0 } ?? false ? 1 : 0
             (order.user, order.group) = (account?.user ?? 0, account?.group ?? 0)
             (order.groups, order.group_count) = (groups.baseAddress, UInt64(groups.count))
             order.memory = UInt64(settings.memory ?? 0)
