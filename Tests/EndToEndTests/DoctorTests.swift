@@ -36,6 +36,7 @@ struct DoctorTests {
     let old = ["TASKHOST_LANDLOCK_ABI": "2"]
     try await HostProcess.prepare(environment: old) { host in
       try await host.addTwin()
+      try host.configure("")
       try await host.start()
       let result = try await Program.run(
         try BuiltProgram.taskhost, ["doctor", "--json", "--offline"], environment: old, directory: host.directory.path)
