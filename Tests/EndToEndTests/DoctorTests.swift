@@ -36,10 +36,11 @@ struct DoctorTests {
     let old = ["TASKHOST_LANDLOCK_ABI": "2"]
     try await HostProcess.prepare(environment: old) { host in
       try await host.addTwin()
+      try host.configure("")
       try await host.start()
       let result = try await Program.run(
         try BuiltProgram.taskhost, ["doctor", "--json", "--offline"], environment: old, directory: host.directory.path)
-      let seen = try result.json()["findings"]?.array.compactMap { $0["seen"]?.string }.filter { $0.contains("Landlock ABI 2") } ?? []
+      let seen = try result.json()["findings"]?.array.compactMap { $0["message"]?.string }.filter { $0.contains("Landlock ABI 2") } ?? []
       #expect(seen.count > 1 && Set(seen).count == seen.count, "\(seen)")
     }
   }
