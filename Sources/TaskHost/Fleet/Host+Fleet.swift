@@ -2,6 +2,7 @@ import FleetStore
 import HostThreads
 import Logging
 import TaskModel
+import WorkerProcesses
 
 extension HostParts {
   /// What the ids of the fleet's requests share; nil if the host is in none.
