@@ -154,7 +154,7 @@ final class PostgresConnection {
   private static func milliseconds(until deadline: MonotonicTime) -> Int32 {
     let left = deadline - SystemClock.now
     // Rounded up: poll must not return before the time.
-    return left <= .zero ? 0 : Int32(clamping: left.wholeMilliseconds + 1)
+    return left <= .zero ? 0 : Int32(clamping: (left + .milliseconds(1)).wholeMilliseconds)
   }
 
   // MARK: Errors

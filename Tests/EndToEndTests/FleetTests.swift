@@ -142,7 +142,7 @@ struct FleetTests {
       #expect(!Processes.all().contains { $0.id == process }, "the run of the frozen host goes on")
       first.signal(SIGCONT)
       try await first.current.line(with: "the lease in the fleet has ended")
-      try await first.current.line(with: "joined the fleet")
+      try await first.current.line(with: "joined the fleet again")
       let hosts = try await fleet.json("hosts")
       #expect(hosts["hosts"]?.array.map { $0["state"]?.string } == ["fenced", "alive", "alive"])
     }

@@ -189,7 +189,7 @@ final class FleetAgent: Sendable {
       _ = try session.wait(waker: waker, until: deadline)
     } else {
       var polled = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
-      poll(&polled, 1, Int32(clamping: max(0, pause.wholeMilliseconds) + 1))
+      poll(&polled, 1, Int32(clamping: (max(.zero, pause) + .milliseconds(1)).wholeMilliseconds))
     }
   }
 }

@@ -17,6 +17,7 @@ final class FleetLease: Sendable {
     /// When the host's runs must have ended, on the boot clock.
     var end: Int64 = 0
     var isDraining = false
+    var hasJoined = false
     var trouble: String?
     var isOver = false
   }
@@ -120,7 +121,11 @@ final class FleetLease: Sendable {
       guard mayJoin() else { return .milliseconds(100) }
       let incarnation = try session.register(place.host)
       hold(incarnation, from: asked, session.lease, isDraining: false)
-      log.notice("joined the fleet", metadata: ["incarnation": "\(incarnation)"])
+      let isAgain = state.withLock { state in
+        defer { state.hasJoined = true }
+        return state.hasJoined
+      }
+      log.notice("joined the fleet\(isAgain ? " again" : "")", metadata: ["incarnation": "\(incarnation)"])
       return third
     }
     let renewal = try session.renew(known, identifiers: place.host.identifiers)

@@ -45,9 +45,10 @@ import Testing
 
   @Test("a file with every default of the host is the configuration without a file")
   func sameAsNone() throws {
-    // These are only for a host on TCP, and for one with a collector.
+    // These are only for a host on TCP, for one with a collector, and for one of a fleet.
     let others: Set<String> = [
       "control.names", "control.certificate", "control.key", "control.plaintext", "traces.service_name", "traces.sample",
+      "fleet.labels",
     ]
     let text = Self.keys.filter { !others.contains($0.key) }.filter {
       !$0.key.contains("*") && !["notify", "trusted_keys"].contains($0.key.prefix { $0 != "." })
