@@ -175,13 +175,6 @@ enum FleetSchema {
         SELECT min(h.lease_until) - taskhost.now_ms() FROM taskhost.host h WHERE h.fenced IS NULL AND h.incarnation <> me);
     END $$
     """,
-    """
-    CREATE OR REPLACE FUNCTION taskhost.fence(which uuid, why text) RETURNS bigint LANGUAGE plpgsql AS $$
-    BEGIN
-      UPDATE taskhost.host SET fenced = taskhost.now_ms(), reason = why WHERE incarnation = which AND fenced IS NULL;
-      RETURN taskhost.requeue_fenced();
-    END $$
-    """,
   ]
 
   private static let lanes = [

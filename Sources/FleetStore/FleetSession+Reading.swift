@@ -167,9 +167,4 @@ extension FleetSession {
     let rows = try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence)))
     return (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0) } }
   }
-
-  /// How many requests are ready in a lane. For tests and explanations: it counts.
-  package func readyCount(lane: Int64) throws(FleetError) -> Int64 {
-    try ask(PostgresStatement("SELECT count(*) FROM taskhost.ready WHERE lane = $1", .int(lane))).int(0, 0) ?? 0
-  }
 }

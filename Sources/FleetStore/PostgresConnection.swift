@@ -41,9 +41,6 @@ final class PostgresConnection {
 
   deinit { pg_finish(connection) }
 
-  /// The server's version, such as 150018.
-  var serverVersion: Int { Int(pg_server_version(connection)) }
-
   /// Runs the statements as one transaction and returns the rows of each.
   ///
   /// - Throws: The first error; nothing was changed then. If ``PostgresError/isLost``, the connection is dead, and nobody knows whether the

@@ -1,6 +1,6 @@
 /// Why PostgreSQL did not do what it was asked.
 struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The SQLSTATE; nil if there is no server that could have given one.
+  /// The SQLSTATE; nil if the error does not come from a server.
   let code: String?
   /// PostgreSQL's own sentence.
   let message: String
@@ -17,9 +17,6 @@ struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Whether the same may work in a moment: two transactions stood in each other's way, or a lock was not given in time.
   var isMomentary: Bool { code.map { ["40001", "40P01", "55P03", "57014"].contains($0) || $0.hasPrefix("53") } ?? true }
-
-  /// Whether a row with that key exists.
-  var isDuplicate: Bool { code == "23505" }
 
   /// The lease of the host that asked has ended, as ``FleetSchema`` says it.
   var isFenced: Bool { code == "TH001" }
