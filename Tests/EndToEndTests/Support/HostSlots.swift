@@ -2,16 +2,20 @@
 actor HostSlots {
   static let shared = HostSlots(4)
 
+  /// Whether this test has a slot: tests with several hosts that each waited for one more would wait for each other for ever.
+  @TaskLocal private static var isHeld = false
+
   private var free: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
   init(_ count: Int) { free = count }
 
-  /// Runs `body` while it holds a slot.
+  /// Runs `body` while its test holds a slot.
   nonisolated func withSlot<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    guard !Self.isHeld else { return try await body() }
     await take()
     do {
-      let value = try await body()
+      let value = try await Self.$isHeld.withValue(true) { try await body() }
       await giveBack()
       return value
     } catch {
