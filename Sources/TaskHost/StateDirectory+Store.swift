@@ -4,6 +4,13 @@ public import TaskStore
 
 /// For commands that look after the store.
 extension StateDirectory {
+  /// The user of a host with that state directory, as far as files say: for root, who looks after the hosts of others, the directory's owner;
+  /// for everybody else, oneself.
+  public static func hostUser(of path: String) -> UInt32 {
+    var info = stat()
+    return geteuid() == 0 && stat(path, &info) == 0 ? info.st_uid : geteuid()
+  }
+
   /// The place of the store in the configured state directory, neither of which need exist.
   public static func store(of configuration: HostConfiguration) -> StorePlace {
     let path = RealPath.of(configuration.stateDirectory) ?? configuration.stateDirectory

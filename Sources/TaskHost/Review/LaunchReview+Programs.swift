@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import HostWatches
 import ProgramSearch
 import TaskModel
@@ -56,21 +57,14 @@ extension LaunchReview {
   /// Why a sandbox keeps a program from starting; nil if it does not. Entitlements give no right to start what is at their paths.
   private func sandboxFlaw(of file: String) -> String? {
     guard Self.confinesPrograms else { return nil }
-    let folders = WorkerSandbox.programFolders.compactMap(Self.real)
+    let folders = WorkerSandbox.programFolders.compactMap(RealPath.of)
     let programs = [file, ProgramSearch.interpreter(of: file)].compactMap(\.self)
     let outside = programs.first { program in
-      Self.real(program).map { real in !folders.contains { real.hasPrefix($0 + "/") } } ?? false
+      RealPath.of(program).map { real in !folders.contains { real.hasPrefix($0 + "/") } } ?? false
     }
     guard let outside else { return nil }
     let rule = "a command with entitlements starts programs in the folders of the system alone, such as /usr/bin and /usr/local/bin"
     return outside == file ? rule : "its first line names \(outside): \(rule)"
-  }
-
-  /// The path without links; nil if there is no such file.
-  private static func real(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
   }
 
   /// Notifications, pings and traces that cannot be sent from here, whoever listens.

@@ -8,10 +8,8 @@ extension LaunchReview {
   ///
   /// nil if the host may run as root, or there is no state directory yet. Whoever is not root counts as the host's user.
   public var hostUser: uid_t? {
-    guard geteuid() == 0 else { return geteuid() }
-    var info = stat()
-    guard stat(stateDirectory, &info) == 0, info.st_uid != 0 else { return nil }
-    return info.st_uid
+    let user = StateDirectory.hostUser(of: stateDirectory)
+    return user == 0 ? nil : user
   }
 
   /// Commands of users that the host cannot become. Those of others than root were refused when the configuration was read.

@@ -55,10 +55,7 @@ public struct LaunchReview: Sendable {
       return [Finding(.encryption, .ok, of: credential, "systemd hands the keys to the host, so they cannot be looked at from here")]
     }
     do throws(HostFailure) {
-      // Root looks at the file as the host's user will.
-      var info = stat()
-      let user = geteuid() == 0 && stat(stateDirectory, &info) == 0 ? info.st_uid : geteuid()
-      let sealing = try configuration.sealing(user: user)
+      let sealing = try configuration.sealing(user: StateDirectory.hostUser(of: stateDirectory))
       let database = stateDirectory + "/taskhost.sqlite"
       do throws(StoreError) {
         let isSealed = try StoreGlance.needsKeys(database, sealing)

@@ -66,9 +66,7 @@ struct StoreOptions: ParsableArguments {
 
   private func readSealing(_ keys: StoreKeyOptions) throws -> StoreSealing? {
     let configuration = try configuration()
-    // Root looks after the store of the host's user.
-    var info = stat()
-    let user = geteuid() == 0 && stat(configuration.stateDirectory, &info) == 0 ? info.st_uid : geteuid()
+    let user = StateDirectory.hostUser(of: configuration.stateDirectory)
     if let file = keys.keyFile {
       do throws(KeyFileError) {
         return StoreSealing(

@@ -11,9 +11,8 @@ enum UserSwitch {
   /// Makes this process, for good, one of the user who owns the configuration's state directory. Does nothing unless it runs as root and
   /// another user owns that.
   static func become(ownerOf configuration: HostConfiguration) throws(Failure) {
-    var info = stat()
-    guard geteuid() == 0, stat(configuration.stateDirectory, &info) == 0, info.st_uid != 0 else { return }
-    let user = info.st_uid
+    let user = StateDirectory.hostUser(of: configuration.stateDirectory)
+    guard user != geteuid() else { return }
     var (entry, found): (passwd, UnsafeMutablePointer<passwd>?) = (passwd(), nil)
     var buffer = [CChar](repeating: 0, count: 1 << 16)
     guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil, let name = entry.pw_name else {
