@@ -414,8 +414,8 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerTests",
       dependencies: [
-        "HostThreads", "SchedulingLimits", "StoreTestSupport", "StrictText", "TaskFilters", "TaskModel", "TaskScheduler", "TaskStore", grdb,
-        grdbSQLite,
+        "HostThreads", "MemoryStore", "SchedulingLimits", "StoreTestSupport", "StrictText", "TaskFilters", "TaskModel", "TaskScheduler",
+        "TaskStore", grdb, grdbSQLite,
       ],
       swiftSettings: settings),
     .testTarget(

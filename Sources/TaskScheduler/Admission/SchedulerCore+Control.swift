@@ -204,7 +204,7 @@ extension SchedulerCore {
     record.lastMessage = told.note(message)
     try transaction.update(record)
     turn.changes += 1
-    turn.endedWaiting.append(record.id)
+    if record.id.origin == fleet { turn.endedWaiting.append(record.id) }
     countEnded(record.request.identifier)
     awaitedRetries.remove(record.id)
     handlers[record.request.identifier]?.forgetDue(of: record)

@@ -33,6 +33,11 @@ extension SchedulerCore {
       countLive(record.request.identifier, by: 1)
       becamePending(record)
       note(record)
+      // As a loss on one host fails it: each owner was fenced while it held the request.
+      guard record.losses >= Limits.lossesInARow else { continue }
+      var lost = record
+      try endWaiting(
+        &lost, as: .failed, message: "lost with its host \(record.losses) times in a row", transaction, now: now)
     }
     return refused
   }
@@ -48,7 +53,7 @@ extension SchedulerCore {
     for entry in turn.ended where entry.request.origin == fleet { try surrender(entry.request, transaction) }
     // What the launcher gave back may begin elsewhere sooner.
     for claim in turn.released where claim.entry.request.origin == fleet { try surrender(claim.entry.request, transaction) }
-    for id in turn.endedWaiting where id.origin == fleet { try surrender(id, transaction) }
+    for id in turn.endedWaiting { try surrender(id, transaction) }
   }
 
   /// Nothing happens if the request is gone already, or has begun again.

@@ -22,7 +22,7 @@ struct EngineTurn {
   var changedWatches = false
   /// The files that requests wait for, if they may have changed; otherwise nil.
   var watches: Set<String>?
-  /// Requests of the fleet that ended without a run, or wait no more.
+  /// Requests of the fleet that ended without a run.
   var endedWaiting: [RequestID] = []
   /// Requests of the fleet that the host holds no more.
   var surrendered: [SurrenderedRequest] = []

@@ -1,0 +1,103 @@
+import HostThreads
+import MemoryStore
+import StoreTestSupport
+import TaskModel
+import TaskScheduler
+import Testing
+
+/// Requests that a fleet gives to a host.
+@Suite("Leases", .timeLimit(.minutes(1)))
+struct LeaseTests {
+  /// A scheduler on its thread whose store has the fleet's origin.
+  private final class Holder: Sendable {
+    let scheduler: Scheduler
+    let launcher = RecordingLauncher(ending: nil)
+    let notices: AsyncStream<Scheduler.Notice>
+    let fleet: UInt64 = 2
+
+    init(slots: Int = 1) throws {
+      let (notices, noticed) = AsyncStream<Scheduler.Notice>.makeStream()
+      self.notices = notices
+      scheduler = try Scheduler(
+        policy: SchedulingPolicy(), store: MemoryRequestStore(origin: fleet), clock: SystemClock(), fleet: fleet)
+      launcher.report { [weak scheduler] in scheduler?.receive($0) }
+      var contract = HandlerContract.sample()
+      contract.maxConcurrentRuns = slots
+      _ = try scheduler.start(launcher, contracts: [contract], schedules: [:], observe: { noticed.yield($0) })
+    }
+
+    deinit { scheduler.stop() }
+
+    func record(_ sequence: Int64, losses: Int = 0) -> RequestRecord {
+      var record = RequestRecord.sample(sequence, origin: fleet, payload: [UInt8(sequence)])
+      record.losses = losses
+      return record
+    }
+
+    func lease(_ records: [RequestRecord], isOwner: Bool = true) async throws -> [RequestID] {
+      try await withCheckedThrowingContinuation { done in scheduler.lease(records, while: { isOwner }) { done.resume(with: $0) } }
+    }
+
+    func demand() async -> [Int] {
+      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0) } }
+    }
+
+    func order() async throws -> RunOrder {
+      for await order in launcher.orders { return order }
+      throw CancellationError()
+    }
+
+    func surrendered() async throws -> SurrenderedRequest {
+      for await notice in notices { if case .surrendered(let requests) = notice, let first = requests.first { return first } }
+      throw CancellationError()
+    }
+  }
+
+  @Test("a leased request runs, and goes back with its run, whether it succeeds or is to be tried again")
+  func runs() async throws {
+    let host = try Holder()
+    #expect(await host.demand() == [1])
+    #expect(try await host.lease([host.record(1)]) == [])
+    #expect(await host.demand() == [0], "the slot is taken")
+    host.launcher.end(try await host.order().run, .returned(.success, stop: nil))
+    let done = try await host.surrendered()
+    #expect(done.record.state == .succeeded && done.record.request.payload == [1] && done.runs.map(\.outcome) == [.succeeded])
+    #expect(try await host.lease([host.record(2)]) == [])
+    host.launcher.end(try await host.order().run, .returned(.retry, stop: nil))
+    let again = try await host.surrendered()
+    #expect(again.record.state == .pending && again.record.attemptsSpent == 1 && again.runs.map(\.outcome) == [.retried])
+    #expect(await host.demand() == [1])
+  }
+
+  @Test("what has not begun is given back, and what is held already or comes after the lease's end is refused")
+  func refusals() async throws {
+    let host = try Holder()
+    #expect(try await host.lease([host.record(1), host.record(2)]) == [])
+    let running = try await host.order()
+    let (waiting, there) = (host.record(running.request.sequence == 1 ? 2 : 1).id, running.request)
+    #expect(try await host.lease([host.record(there.sequence)]) == [there])
+    #expect(try await host.lease([host.record(3)], isOwner: false).map(\.sequence) == [3])
+    host.scheduler.giveBack([waiting, there]) { _ in }
+    let given = try await host.surrendered()
+    #expect(given.record.id == waiting && given.record.state == .pending && given.runs.isEmpty)
+  }
+
+  @Test("at the end of the lease, what runs is stopped by force")
+  func force() async throws {
+    let host = try Holder()
+    _ = try await host.lease([host.record(1)])
+    let order = try await host.order()
+    host.scheduler.forceLeased()
+    for await call in host.launcher.calls where call == .force(order.run, .conditions) { break }
+  }
+
+  @Test("a request whose owners were fenced as often as a request may be lost is a dead letter")
+  func losses() async throws {
+    let host = try Holder()
+    #expect(try await host.lease([host.record(1, losses: Limits.lossesInARow)]) == [])
+    let given = try await host.surrendered()
+    #expect(given.record.state == .failed && given.record.lastMessage == "lost with its host \(Limits.lossesInARow) times in a row")
+    #expect(try await host.lease([host.record(2, losses: Limits.lossesInARow - 1)]) == [])
+    #expect(try await host.order().request.sequence == 2)
+  }
+}
