@@ -81,7 +81,7 @@ enum FleetSchema {
   /// The history lies in a partition for each day. A day that is over is dropped as a whole.
   private static let days = [
     """
-    CREATE OR REPLACE FUNCTION taskhost.keep_days() RETURNS void LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION taskhost.keep_days() RETURNS void LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
     DECLARE
       day bigint := 86400000;
       today bigint := taskhost.now_ms() / day;

@@ -4,7 +4,7 @@ package import TaskModel
 /// A host's own store, and in memory the requests that it holds for its fleet. The scheduler sees one store.
 ///
 /// A request belongs to the side that its id's origin names. What the fleet gave is durable in the fleet's database, so memory is enough
-/// here: after a crash, the fleet gives it to another host. Everything that is no request is the own store's.
+/// here: after a crash, the fleet gives it to another host. All other data is in the own store.
 package final class LeasedRequestStore: RequestStore {
   package let own: any RequestStore
   let leased: MemoryRequestStore

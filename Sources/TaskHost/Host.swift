@@ -107,7 +107,7 @@ public final class Host: Sendable {
     let (registry, specs): (PluginLaunching.Result, WorkerSpecs)
     var problems: [Problem] = []
     do throws(HostFailure) {
-      parts = try HostParts(configuration, directory, store, crashMemory, log)
+      parts = try HostParts(configuration, directory, store, crashMemory, program: program, log)
       let approvals = parts.approvalRule(atLaunchOf: configuration, &problems)
       (registry, specs) = try launchPlugins(parts, approvals, allowMissing: allowMissing, log)
     } catch {
@@ -158,7 +158,7 @@ public final class Host: Sendable {
     launched = Guarded(Launched(registry: registry, specs: specs, launcher: launcher))
     let scheduler = parts.scheduler
     self.scheduler = scheduler
-    let fleet = try parts.fleetAgent(configuration, contracts, log).map(FleetView.init)
+    let fleet = try parts.fleetView(configuration, contracts, log)
     self.fleet = fleet
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
     parts.services.begin(registry.registered.map(\.identifiers)) { [conditions = surroundings.conditions] in
@@ -243,13 +243,14 @@ public final class Host: Sendable {
   /// A request with its payload.
   public func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
     if let record = try read({ () throws(StoreError) in try parts.requests.request(id) }) { return record }
-    if let fleet, id.origin == fleet.agent.place.origin { return try fleet.request(id) }
+    if let fleet, fleet.has(id) { return try fleet.request(id) }
     throw RequestRefusal(.notFound, "there is no request \(id)")
   }
 
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    if try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil,
+    // What this host holds for the fleet, it cancels as its own.
+    if let fleet, fleet.has(id), try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil,
       let record = try changeInFleet(id, { (record) throws(RequestRefusal) in try record.cancelInFleet() })
     {
       return record

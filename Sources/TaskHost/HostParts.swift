@@ -18,6 +18,8 @@ struct HostParts: Sendable {
   let requests: any RequestStore
   /// What the ids of the fleet's requests share; nil if the host is in none.
   let fleet: UInt64?
+  /// The version of this program; nil if nobody says it.
+  let program: String?
   let crashMemory: CrashMemory
   let begunRuns: BegunRuns
   let clock = SystemClock()
@@ -38,11 +40,13 @@ struct HostParts: Sendable {
   let begun: Set<RunID>
 
   init(
-    _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ crashMemory: CrashMemory, _ log: Logger
+    _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ crashMemory: CrashMemory,
+    program: String?, _ log: Logger
   ) throws(HostFailure) {
     self.directory = directory
     self.store = store
     self.crashMemory = crashMemory
+    self.program = program
     approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
     fleet = try Self.fleetOrigin(configuration, directory, log)

@@ -224,6 +224,24 @@ struct FleetQueueTests {
     #expect(throws: FleetError.self) { try FleetSession("host=/nowhere dbname=x", name: "x") }
   }
 
+  @Test func theDaysOfTheHistoryAreMadeAgain() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    _ = try fleet.session.enqueue([fleet.draft()])
+    let claimed = try fleet.claim(host, 1)
+    // As for a host that has run for longer than the days that were made when it joined.
+    try fleet.server.run(
+      "DO $$ DECLARE t text; BEGIN FOR t IN SELECT relname FROM pg_class WHERE relname ~ '^(ended|run)_[0-9]+$' AND relkind = 'r' LOOP "
+        + "EXECUTE 'DROP TABLE taskhost.' || t; END LOOP; END $$", on: fleet.address)
+    #expect(throws: FleetError.self) {
+      try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
+    }
+    try fleet.session.keepDays()
+    let exchange = try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
+    #expect(exchange.fenced.isEmpty)
+    #expect(try fleet.session.request(claimed[0].id)?.state == .succeeded)
+  }
+
   @Test func aDrainingHostIsToldSoAndAFencedOneIsListed() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()

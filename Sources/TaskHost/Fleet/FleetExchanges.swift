@@ -15,6 +15,10 @@ final class FleetExchanges {
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
+  /// When the days of the history are looked after next.
+  private var daysDue = MonotonicTime(nanoseconds: 0)
+  /// When what waits here is looked at next.
+  private var waitingDue = MonotonicTime(nanoseconds: 0)
 
   /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
   private static let longestPause = Duration.seconds(5)
@@ -69,6 +73,7 @@ final class FleetExchanges {
   /// - Returns: How long until the next turn, if nothing happens.
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
     let session = try connected()
+    keepDays(session)
     let added = try add(&work.arrivals, session)
     guard let incarnation = agent.lease.incarnation else { return Self.longestPause }
     if cleared != incarnation {
@@ -104,6 +109,19 @@ final class FleetExchanges {
     session = new
     newestLane = -1
     return new
+  }
+
+  /// Makes the days of the history that come, and drops those that are over. What fails is tried again, and costs nothing else: a reader may
+  /// hold a day that is over.
+  private func keepDays(_ session: FleetSession) {
+    guard SystemClock.now >= daysDue else { return }
+    do throws(FleetError) {
+      try session.keepDays()
+      daysDue = SystemClock.now + .seconds(3600)
+    } catch {
+      daysDue = SystemClock.now + .seconds(60)
+      agent.log.warning("the days of the fleet's history were not looked after: \(error)")
+    }
   }
 
   // MARK: Submissions
@@ -205,7 +223,7 @@ final class FleetExchanges {
         record.losses = record.losses.adding(saturating: claim.lost)
         records.append(record)
       case .failure(let flaw):
-        agent.log.error("request \(claim.id) of the fleet cannot be read, and waits for another host: \(flaw)")
+        agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
       }
     }
     let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
@@ -223,6 +241,8 @@ final class FleetExchanges {
 
   /// What has not begun for a while is for others: a gate may have closed.
   private func giveBackWhatWaits(_ incarnation: String) {
+    guard SystemClock.now >= waitingDue else { return }
+    waitingDue = SystemClock.now + Self.patience
     let old = agent.held(as: incarnation, before: SystemClock.now + (.zero - Self.patience))
     guard !old.isEmpty else { return }
     agent.scheduler.giveBack(old) { _ in }

@@ -5,10 +5,15 @@ import TaskModel
 /// The fleet as the host's clients see it: the agent, and a connection for reading.
 final class FleetView: @unchecked Sendable {  // reason: the session is used with `monitor` held
   let agent: FleetAgent
+  /// The identifiers with `scope = "fleet"` at the launch: only a restart changes them.
+  let identifiers: Set<TaskIdentifier>
   private let monitor = Monitor()
   private var session: FleetSession?
 
-  init(_ agent: FleetAgent) { self.agent = agent }
+  init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
+
+  /// Whether it is the id of a request of the fleet.
+  func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
 
   /// Asks the database; blocks until it has answered, for some seconds at most.
   func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value {

@@ -11,7 +11,7 @@ extension HostParts {
   static func fleetOrigin(_ configuration: HostConfiguration, _ directory: StateDirectory, _ log: Logger) throws(HostFailure) -> UInt64? {
     guard let address = configuration.fleet.url else { return nil }
     let noted = (try? WholeTransfer.read(directory.fleetMark, atMost: 64)).flatMap {
-      UInt64(String(decoding: $0, as: UTF8.self).trimmingSuffix(while: \.isWhitespace), radix: 16)
+      UInt64(String(decoding: $0, as: UTF8.self).prefix(while: \.isHexDigit), radix: 16)
     }
     do throws(FleetError) {
       let origin = try FleetSession(address, name: configuration.fleetName, patience: .seconds(5)).origin
@@ -34,14 +34,6 @@ extension HostParts {
     do { try WholeFile.replace(Array("\(String(origin, radix: 16))\n".utf8), at: path, by: path + ".new", mode: 0o600) } catch {
       throw .refused("\(error)")
     }
-  }
-}
-
-extension StringProtocol {
-  fileprivate func trimmingSuffix(while drops: (Character) -> Bool) -> String {
-    var rest = self[...]
-    while let last = rest.last, drops(last) { rest = rest.dropLast() }
-    return String(rest)
   }
 }
 
@@ -73,25 +65,25 @@ extension RequestRecord {
 
 extension HostParts {
   /// The host's part in its fleet, which has not begun; nil if it is in none.
-  func fleetAgent(_ configuration: HostConfiguration, _ contracts: [HandlerContract], _ log: Logger) throws(HostFailure) -> FleetAgent? {
+  func fleetView(_ configuration: HostConfiguration, _ contracts: [HandlerContract], _ log: Logger) throws(HostFailure) -> FleetView? {
     guard let fleet, let address = configuration.fleet.url else { return nil }
     let shared = configuration.fleetIdentifiers
     let host = FleetHost(
-      name: configuration.fleetName, program: "", labels: configuration.fleet.labels,
+      name: configuration.fleetName, program: program ?? "", labels: configuration.fleet.labels,
       identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
-    return try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log) { [processes] end in
+    let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log) { [processes] end in
       processes.lease(host.identifiers, until: end)
     }
+    return FleetView(agent, identifiers: shared)
   }
 }
 
 extension Host {
   /// The part of the submission that is for the fleet: all of it, or none.
   func isForFleet(_ requests: [TaskRequest]) throws(RequestRefusal) -> Bool {
-    guard fleet != nil, let first = requests.first else { return false }
-    let identifiers = configuration.fleetIdentifiers
-    let isForFleet = identifiers.contains(first.identifier)
-    if let index = requests.firstIndex(where: { identifiers.contains($0.identifier) != isForFleet }) {
+    guard let fleet, let first = requests.first else { return false }
+    let isForFleet = fleet.identifiers.contains(first.identifier)
+    if let index = requests.firstIndex(where: { fleet.identifiers.contains($0.identifier) != isForFleet }) {
       throw RequestRefusal(
         .invalid,
         "\(first.identifier) is for \(isForFleet ? "the fleet" : "this host"), and \(requests[index].identifier) is not: submit them apart",
@@ -104,7 +96,7 @@ extension Host {
   func changeInFleet(
     _ id: RequestID, _ change: @Sendable (inout RequestRecord) throws(RequestRefusal) -> Void
   ) throws(RequestRefusal) -> RequestRecord? {
-    guard let fleet, id.origin == fleet.agent.place.origin else { return nil }
+    guard let fleet, fleet.has(id) else { return nil }
     var record = try fleet.request(id)
     let before = record.state
     try change(&record)

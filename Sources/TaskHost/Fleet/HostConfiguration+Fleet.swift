@@ -14,7 +14,7 @@ extension HostConfiguration {
     /// `url`: the database's address, as libpq takes it; nil for none.
     public var url: String?
 
-    /// `name`: what the others call this host; nil: as the machine is called.
+    /// `name`: the name of this host in the fleet; nil for the machine's name.
     public var name: String?
 
     /// `labels`: what the operator says of this host.
