@@ -34,14 +34,19 @@ enum FleetSchema {
     CREATE TABLE taskhost.lane (
       id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, UNIQUE (identifier, gates))
     """,
-    // Everything that has not ended, and dead letters. `lost` counts the owners that were fenced while they held it.
+    // Everything that has not ended, and dead letters. `lost` counts the owners that were fenced while they held it; `stop` says that
+    // somebody has cancelled it while a host held it.
     """
     CREATE TABLE taskhost.request (
       id bigint PRIMARY KEY, identifier text NOT NULL, state text NOT NULL, lane integer NOT NULL, due bigint NOT NULL,
-      rank bigint NOT NULL, lost integer NOT NULL DEFAULT 0, unique_key text, payload bytea NOT NULL, record text NOT NULL)
+      rank bigint NOT NULL, lost integer NOT NULL DEFAULT 0, stop boolean NOT NULL DEFAULT false, unique_key text,
+      payload bytea NOT NULL, checkpoint bytea, record text NOT NULL)
     """,
     "CREATE UNIQUE INDEX request_key ON taskhost.request (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed'",
     "CREATE INDEX request_failed ON taskhost.request (identifier, id) WHERE state = 'failed'",
+    "CREATE INDEX request_stop ON taskhost.request (id) WHERE stop",
+    // The schedules that hosts have in their configuration, by the hosts' names. One that no host has any more ends.
+    "CREATE TABLE taskhost.schedule (identifier text, key text, host text, PRIMARY KEY (identifier, key, host))",
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
     "CREATE TABLE taskhost.claim (request bigint PRIMARY KEY, incarnation uuid NOT NULL, epoch bigint NOT NULL, since bigint NOT NULL)",
@@ -57,6 +62,8 @@ enum FleetSchema {
       incarnation uuid NOT NULL, epoch bigint NOT NULL, record text NOT NULL) PARTITION BY RANGE (ended)
     """,
     "CREATE INDEX run_request ON taskhost.run (request)",
+    "CREATE INDEX run_id ON taskhost.run (id)",
+    "CREATE INDEX run_ended ON taskhost.run (ended)",
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
@@ -104,6 +111,8 @@ enum FleetSchema {
         END LOOP;
       END LOOP;
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
+      -- What a host had that is gone for so long.
+      DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host);
       DELETE FROM taskhost.host WHERE fenced < oldest * day
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
     END $$
@@ -154,7 +163,7 @@ enum FleetSchema {
     // Renews the lease, then fences whoever let his own end. Returns when the next lease of another host ends.
     """
     CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[])
-    RETURNS TABLE (is_draining boolean, requeued bigint, next_end bigint) LANGUAGE plpgsql AS $$
+    RETURNS TABLE (is_draining boolean, requeued bigint, next_end bigint, awake_since bigint) LANGUAGE plpgsql AS $$
     DECLARE drains boolean; freed bigint;
     BEGIN
       UPDATE taskhost.host h SET lease_until = taskhost.now_ms() + f.lease_ms, identifiers = can_run
@@ -171,8 +180,9 @@ enum FleetSchema {
           WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
           AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass);
       END;
-      RETURN QUERY SELECT drains, freed, (
-        SELECT min(h.lease_until) - taskhost.now_ms() FROM taskhost.host h WHERE h.fenced IS NULL AND h.incarnation <> me);
+      RETURN QUERY SELECT drains, freed,
+        min(h.lease_until) FILTER (WHERE h.incarnation <> me) - taskhost.now_ms(), min(h.began)
+        FROM taskhost.host h WHERE h.fenced IS NULL;
     END $$
     """,
   ]
@@ -211,7 +221,7 @@ enum FleetSchema {
     // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again.
     """
     CREATE OR REPLACE FUNCTION taskhost.claim(me uuid, lanes bigint[], limits bigint[], hints bigint[])
-    RETURNS TABLE (id bigint, lane integer, rank bigint, epoch bigint, lost integer, due bigint, payload bytea, record text)
+    RETURNS TABLE (id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, checkpoint bytea, record text)
     LANGUAGE plpgsql AS $$
     DECLARE token bigint := nextval('taskhost.epoch');
     BEGIN
@@ -224,7 +234,7 @@ enum FleetSchema {
         ), owned AS (
           INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
         )
-        SELECT r.id, r.lane, t.rank, token, r.lost, r.due, r.payload, r.record
+        SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.checkpoint, r.record
         FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
       END LOOP;
     END $$
@@ -232,6 +242,34 @@ enum FleetSchema {
   ]
 
   private static let finishing = [
+    // Which of the requests that the host owns somebody has cancelled.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.cancelled(me uuid) RETURNS TABLE (request bigint) LANGUAGE sql AS $$
+      SELECT c.request FROM taskhost.request r JOIN taskhost.claim c ON c.request = r.id WHERE r.stop AND c.incarnation = me
+    $$
+    """,
+    // Cancels a request that a host owns: that host stops it, or its next owner. Returns whether there is one.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.stop(which bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE taskhost.request r SET stop = true
+        WHERE r.id = which AND r.state = 'pending' AND EXISTS (SELECT FROM taskhost.claim c WHERE c.request = which);
+      RETURN FOUND;
+    END $$
+    """,
+    // Notes which schedules a host has. Returns the requests of those that no host has any more.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.declare(name text, identifiers text[], keys text[]) RETURNS TABLE (request bigint)
+    LANGUAGE plpgsql AS $$
+    BEGIN
+      DELETE FROM taskhost.schedule s WHERE s.host = name
+        AND NOT EXISTS (SELECT FROM unnest(identifiers, keys) AS u (i, k) WHERE u.i = s.identifier AND u.k = s.key);
+      INSERT INTO taskhost.schedule (identifier, key, host) SELECT u.i, u.k, name FROM unnest(identifiers, keys) AS u (i, k)
+        ON CONFLICT DO NOTHING;
+      RETURN QUERY SELECT r.id FROM taskhost.request r WHERE r.unique_key LIKE 'config:%' AND r.state <> 'failed' AND NOT r.stop
+        AND NOT EXISTS (SELECT FROM taskhost.schedule s WHERE s.identifier = r.identifier AND s.key = r.unique_key);
+    END $$
+    """,
     // Gives back what the host owns and does not know of: the answer to its claim was lost.
     """
     CREATE OR REPLACE FUNCTION taskhost.give_back_unknown(me uuid, known bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -249,7 +287,8 @@ enum FleetSchema {
     """,
     // Changes a request that nobody owns: it waits (or is a dead letter), and is to be pending, failed, cancelled. Returns whether it was so.
     """
-    CREATE OR REPLACE FUNCTION taskhost.resettle(which bigint, was text, becomes text, new_due bigint, new_rank bigint, new_record text)
+    CREATE OR REPLACE FUNCTION taskhost.resettle(
+      which bigint, was text, becomes text, new_lane bigint, new_due bigint, new_rank bigint, content bytea, new_record text)
     RETURNS boolean LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms(); before taskhost.request;
@@ -267,11 +306,13 @@ enum FleetSchema {
       IF becomes = 'cancelled' THEN
         DELETE FROM taskhost.request r WHERE r.id = which;
         INSERT INTO taskhost.ended (id, identifier, state, ended, payload, record)
-          VALUES (which, before.identifier, becomes, now, before.payload, new_record);
+          VALUES (which, before.identifier, becomes, now, content, new_record);
       ELSE
-        UPDATE taskhost.request r SET state = becomes, due = new_due, rank = new_rank, record = new_record WHERE r.id = which;
+        UPDATE taskhost.request r
+          SET state = becomes, lane = new_lane, due = new_due, rank = new_rank, payload = content, record = new_record
+          WHERE r.id = which;
         IF becomes = 'pending' THEN
-          IF new_due <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (before.lane, new_rank, which);
+          IF new_due <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (new_lane, new_rank, which);
           ELSE INSERT INTO taskhost.later (due, request) VALUES (new_due, which); END IF;
         END IF;
       END IF;
@@ -281,14 +322,14 @@ enum FleetSchema {
     // Records what became of claimed requests, and returns those that were this host's to decide. The others were fenced.
     """
     CREATE OR REPLACE FUNCTION taskhost.finish(
-      me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], records text[],
+      me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], checkpoints bytea[], records text[],
       run_ids text[], run_requests bigint[], outcomes text[], runs text[])
     RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
     BEGIN
       RETURN QUERY WITH told AS (
-        SELECT * FROM unnest(ids, states, lanes, dues, ranks, records) AS u (id, state, lane, due, rank, record)
+        SELECT * FROM unnest(ids, states, lanes, dues, ranks, checkpoints, records) AS u (id, state, lane, due, rank, checkpoint, record)
       ), mine AS (
         DELETE FROM taskhost.claim c USING told WHERE c.request = told.id AND c.incarnation = me RETURNING c.request, c.epoch
       ), kept AS (
@@ -301,7 +342,8 @@ enum FleetSchema {
         SELECT id, identifier, state, now, payload, record FROM gone
       ), back AS (
         UPDATE taskhost.request r
-        SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, record = kept.record, lost = 0
+        SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, checkpoint = kept.checkpoint, record = kept.record,
+          lost = 0
         FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'failed')
         RETURNING r.id, r.state, r.lane, r.rank, r.due
       ), soon AS (

@@ -58,10 +58,11 @@ package final class FleetSession {
   package func renew(_ incarnation: String, identifiers: [TaskIdentifier]) throws(FleetError) -> FleetRenewal {
     let rows = try ask(
       PostgresStatement(
-        "SELECT is_draining, requeued, next_end FROM taskhost.renew($1::uuid, $2)", .text(incarnation),
+        "SELECT is_draining, requeued, next_end, awake_since FROM taskhost.renew($1::uuid, $2)", .text(incarnation),
         .texts(identifiers.map(\.rawValue))))
     return FleetRenewal(
-      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0, nextEnd: rows.int(0, 2).map { .milliseconds($0) })
+      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0, nextEnd: rows.int(0, 2).map { .milliseconds($0) },
+      awakeSince: rows.int(0, 3).map { WallTime(unixMilliseconds: $0) } ?? .distantPast)
   }
 
   /// Fences the hosts whose lease has ended, and gives what they held to others.
@@ -114,9 +115,10 @@ package final class FleetSession {
     if !wanted.isEmpty {
       statements.append(
         PostgresStatement(
-          "SELECT id, lane, rank, epoch, lost, due, payload, record FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
+          "SELECT id, lane, rank, epoch, lost, payload, checkpoint, record FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
           .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank))))
     }
+    statements.append(PostgresStatement("SELECT request FROM taskhost.cancelled($1::uuid)", .text(incarnation)))
     let rows = try ask(statements)
     guard rows.count == statements.count else { throw .refused("it did not answer all statements") }
     var exchange = FleetExchange()
@@ -128,7 +130,9 @@ package final class FleetSession {
     exchange.promoted = promotion.int(0, 0) ?? 0
     exchange.newestLane = promotion.int(0, 3) ?? 0
     if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
-    if !wanted.isEmpty, let claims = rows.last { exchange.claimed = self.claimed(claims) }
+    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 2]) }
+    let cancelled = rows[rows.count - 1]
+    exchange.cancelled = (0..<cancelled.count).compactMap { cancelled.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
     return exchange
   }
 
@@ -145,19 +149,54 @@ package final class FleetSession {
   /// - Parameter state: Its state before.
   /// - Returns: False, and nothing is changed, if somebody owns it, or its state is another.
   package func resettle(_ record: RequestRecord, from state: RequestState) throws(FleetError) -> Bool {
-    try ask(
+    let lane = try lane(record.lane)
+    return try ask(
       PostgresStatement(
-        "SELECT taskhost.resettle($1, $2, $3, $4, $5, $6)", .int(record.id.sequence), .text(state.rawValue), .text(record.state.rawValue),
-        .int(record.due.unixMilliseconds), .int(Self.rank(of: record)), .text(RecordText.text(of: record)))
+        "SELECT taskhost.resettle($1, $2, $3, $4, $5, $6, $7, $8)", .int(record.id.sequence), .text(state.rawValue),
+        .text(record.state.rawValue), .int(lane), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)),
+        .bytes(record.request.payload), .text(RecordText.text(of: record)))
     ).flag(0, 0)
+  }
+
+  /// Cancels a request that a host owns: that host stops it, see ``FleetExchange/cancelled``.
+  ///
+  /// - Returns: Whether a host owns it.
+  package func stop(_ id: RequestID) throws(FleetError) -> Bool {
+    try ask(PostgresStatement("SELECT taskhost.stop($1)", .int(id.sequence))).flag(0, 0)
+  }
+
+  // MARK: Schedules
+
+  /// The live requests of these schedules, with their payloads; those that run have the state `running`.
+  package func requests(of schedules: [ScheduleName]) throws(FleetError) -> [ScheduleName: RequestRecord] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request
+        WHERE (identifier, unique_key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND state <> 'failed'
+        """, .texts(schedules.map(\.identifier.rawValue)), .texts(schedules.map(\.uniqueKey))))
+    let named = try records(rows).compactMap { record in record.request.scheduleName.map { ($0, record) } }
+    return Dictionary(named) { first, _ in first }
+  }
+
+  /// Notes which schedules a host has in its configuration.
+  ///
+  /// - Parameter host: Its name, by which it is known when it comes again.
+  /// - Returns: The live requests of schedules that no host has any more.
+  package func declare(_ schedules: [ScheduleName], host: String) throws(FleetError) -> [RequestID] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT request FROM taskhost.declare($1, $2, $3)", .text(host), .texts(schedules.map(\.identifier.rawValue)),
+        .texts(schedules.map(\.uniqueKey))))
+    return (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
   }
 
   private static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
     let runs = settled.flatMap(\.runs)
     return PostgresStatement(
-      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", .text(incarnation),
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", .text(incarnation),
       .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
-      .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
+      .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }), .blobs(settled.map(\.checkpoint)),
       .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
       .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
   }
@@ -169,10 +208,11 @@ package final class FleetSession {
       else { return nil }
       let id = RequestID(sequence: sequence, origin: origin)
       let record = Result { () throws(RecordText.Flaw) in
-        try RecordText.request(text, id: id, payload: rows.bytes(row, 6) ?? [])
+        try RecordText.request(text, id: id, payload: rows.bytes(row, 5) ?? [])
       }
       return ClaimedRequest(
-        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), record: record)
+        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), checkpoint: rows.bytes(row, 6),
+        record: record)
     }
   }
 

@@ -25,6 +25,8 @@ package struct FleetRenewal: Sendable, Hashable {
   package let requeued: Int64
   /// How long until the next lease of another host ends, if nobody renews it; nil if there is no other.
   package let nextEnd: Duration?
+  /// Since when hosts of the fleet have been up without a gap, by the database's clock.
+  package let awakeSince: WallTime
 }
 
 /// A lane with its number in the fleet.
@@ -55,6 +57,8 @@ package struct ClaimedRequest: Sendable {
   package let epoch: Int64
   /// How many owners in a row were fenced while they held it.
   package let lost: Int
+  /// What its earlier runs saved for the next one; nil for nothing.
+  package let checkpoint: [UInt8]?
   /// The request with its payload, or why it cannot be read.
   package let record: Result<RequestRecord, RecordText.Flaw>
 }
@@ -65,9 +69,11 @@ package struct SettledRequest: Sendable {
   package var lane: Int64
   /// The runs that ended meanwhile, oldest first.
   package var runs: [RunRecord]
+  /// What they saved for the next run; nil for nothing.
+  package var checkpoint: [UInt8]?
 
-  package init(record: RequestRecord, lane: Int64, runs: [RunRecord]) {
-    (self.record, self.lane, self.runs) = (record, lane, runs)
+  package init(record: RequestRecord, lane: Int64, runs: [RunRecord], checkpoint: [UInt8]? = nil) {
+    (self.record, self.lane, self.runs, self.checkpoint) = (record, lane, runs, checkpoint)
   }
 }
 
@@ -76,6 +82,8 @@ package struct FleetExchange: Sendable {
   /// The settled requests that were not the host's to decide any more.
   package var fenced: [RequestID] = []
   package var claimed: [ClaimedRequest] = []
+  /// The requests of the host that somebody has cancelled: it stops them, or they end before they begin.
+  package var cancelled: [RequestID] = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
   /// The number of the newest lane of any identifier.

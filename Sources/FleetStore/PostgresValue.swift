@@ -5,7 +5,7 @@ enum PostgresValue: Sendable {
   case bytes([UInt8])
   case ints([Int64])
   case texts([String?])
-  case blobs([[UInt8]])
+  case blobs([[UInt8]?])
 
   /// The type's number in PostgreSQL's catalogue.
   var type: UInt32 {

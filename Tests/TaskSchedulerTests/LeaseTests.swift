@@ -35,7 +35,9 @@ struct LeaseTests {
     }
 
     func lease(_ records: [RequestRecord], isOwner: Bool = true) async throws -> [RequestID] {
-      try await withCheckedThrowingContinuation { done in scheduler.lease(records, while: { isOwner }) { done.resume(with: $0) } }
+      try await withCheckedThrowingContinuation { done in
+        scheduler.lease(records.map { LeasedRequest($0) }, awakeSince: .distantPast, while: { isOwner }) { done.resume(with: $0) }
+      }
     }
 
     func demand() async -> [Int] {

@@ -28,6 +28,11 @@ final class FleetAgent: Sendable {
     var holdings: [RequestID: Holding] = [:]
     var settled: [SurrenderedRequest] = []
     var arrivals: [Arrival] = []
+    var schedules: [ScheduleName: ScheduledRequest] = [:]
+    /// Changes with ``schedules``.
+    var schedulesVersion = 1
+    /// The requests that somebody has cancelled and that were told so here.
+    var cancelled: Set<RequestID> = []
     var isOver = false
     var isRunning = false
   }
@@ -40,15 +45,23 @@ final class FleetAgent: Sendable {
   /// Whether the thread was woken and has not looked yet.
   private let isWoken = Atomic(false)
   let log: Logger
+  /// Since when somebody has read the host's events; nil if nobody does.
+  let observedSince: @Sendable () -> MonotonicTime?
+  /// Adds an event to them.
+  let observe: @Sendable (HostEvent) -> Void
 
   /// The most submissions that wait for the database: more would only wait longer.
   private static let mostArrivals = 10_000
 
-  /// - Parameter lasts: Told when the workers of the host's part must have ended, on the boot clock.
+  /// - Parameters:
+  ///   - events: Has the ends of the fleet's runs on other hosts too.
+  ///   - lasts: Told when the workers of the host's part must have ended, on the boot clock.
   init(
-    _ place: FleetPlace, _ scheduler: Scheduler, log: Logger, lasts: @escaping @Sendable (Int64) -> Void
+    _ place: FleetPlace, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger, lasts: @escaping @Sendable (Int64) -> Void
   ) throws(HostFailure) {
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
+    observedSince = { [weak events] in events?.observedSince }
+    observe = { [weak events] in events?.receive(Scheduler.Notice.event($0)) }
     let waker = taskhost_system_event_create()
     guard waker >= 0 else { throw HostFailure(.temporary, "fleet: eventfd: \(ErrorNumber.last)") }
     self.waker = waker
@@ -125,7 +138,7 @@ final class FleetAgent: Sendable {
 
   private func leaseHasEnded() {
     let held = state.withLock { state in
-      defer { state.holdings = [:] }
+      defer { (state.holdings, state.cancelled) = ([:], []) }
       return Array(state.holdings.keys)
     }
     // First what waits, so that nothing begins any more, then what runs.
@@ -134,7 +147,34 @@ final class FleetAgent: Sendable {
     wake()
   }
 
+  /// From now on, the host has these schedules of the fleet's identifiers in its configuration.
+  func set(_ schedules: [ScheduleName: ScheduledRequest]) {
+    state.withLock { state in
+      guard state.schedules != schedules else { return }
+      state.schedules = schedules
+      state.schedulesVersion += 1
+    }
+    wake()
+  }
+
   // MARK: For the thread
+
+  /// The schedules of the fleet's identifiers, with a number that changes with them.
+  var schedules: (all: [ScheduleName: ScheduledRequest], version: Int) { state.withLock { ($0.schedules, $0.schedulesVersion) } }
+
+  /// Cancels requests that are here, each once.
+  func cancel(_ ids: [RequestID]) {
+    guard !ids.isEmpty else { return }
+    let new = state.withLock { state in
+      let new = ids.filter { state.holdings[$0] != nil && !state.cancelled.contains($0) }
+      state.cancelled.formUnion(new)
+      return new
+    }
+    for id in new {
+      // Its run may have ended at this moment.
+      scheduler.cancel(id) { _ in }
+    }
+  }
 
   /// What the thread has to do.
   struct Work {
@@ -162,7 +202,14 @@ final class FleetAgent: Sendable {
   }
 
   /// The database has recorded these, or they are somebody else's.
-  func letGo(of ids: [RequestID]) { state.withLock { state in for id in ids { state.holdings[id] = nil } } }
+  func letGo(of ids: [RequestID]) {
+    state.withLock { state in
+      for id in ids {
+        state.holdings[id] = nil
+        state.cancelled.remove(id)
+      }
+    }
+  }
 
   /// What could not be recorded comes again with the next work.
   func putBack(_ settled: [(request: SurrenderedRequest, holding: Holding)]) {

@@ -15,6 +15,9 @@ final class FleetExchanges {
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
+  private let schedules: FleetSchedules
+  /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
+  private var watched: (until: WallTime, runs: Set<RunID>)?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
   /// When what waits here is looked at next.
@@ -22,12 +25,19 @@ final class FleetExchanges {
 
   /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
   private static let longestPause = Duration.seconds(5)
+  /// The same while somebody reads the stream of events, which has the ends of all runs of the fleet.
+  private static let watchPause = Duration.seconds(1)
+  /// How far back it is looked again: rows have the time of their statement, and are seen after their commit.
+  private static let overlap = Duration.seconds(5)
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
   /// The most requests of a lane in one claim.
   private static let mostClaimed = 500
 
-  init(_ agent: FleetAgent) { self.agent = agent }
+  init(_ agent: FleetAgent) {
+    self.agent = agent
+    schedules = FleetSchedules(agent)
+  }
 
   func serve() {
     while true {
@@ -74,8 +84,10 @@ final class FleetExchanges {
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
     let session = try connected()
     keepDays(session)
+    try watchOthers(session)
     let added = try add(&work.arrivals, session)
     guard let incarnation = agent.lease.incarnation else { return Self.longestPause }
+    if !work.isOver { try schedules.align(session, incarnation) }
     if cleared != incarnation {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       cleared = incarnation
@@ -86,6 +98,7 @@ final class FleetExchanges {
     agent.letGo(of: work.settled.map(\.request.record.id))
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
+    agent.cancel(exchange.cancelled)
     giveBackWhatWaits(incarnation)
     let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
     // Others may have room for what this host leaves.
@@ -99,7 +112,8 @@ final class FleetExchanges {
       return .zero
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
-    return min(Self.longestPause, exchange.nextDue.map { $0 + .milliseconds(1) } ?? Self.longestPause)
+    let longest = watched == nil ? Self.longestPause : Self.watchPause
+    return min(longest, exchange.nextDue.map { $0 + .milliseconds(1) } ?? longest)
   }
 
   private func connected() throws(FleetError) -> FleetSession {
@@ -122,6 +136,26 @@ final class FleetExchanges {
       daysDue = SystemClock.now + .seconds(60)
       agent.log.warning("the days of the fleet's history were not looked after: \(error)")
     }
+  }
+
+  /// Tells who reads this host's events of the runs that have ended on other hosts.
+  private func watchOthers(_ session: FleetSession) throws(FleetError) {
+    guard let since = agent.observedSince() else {
+      watched = nil
+      return
+    }
+    let before = watched
+    // At first only what has ended since then: who reads knows the rest.
+    let (ended, until) = try session.ended(
+      since: before?.until.moved(by: .zero - Self.overlap), or: SystemClock.now - since, besides: agent.lease.incarnation)
+    var seen: Set<RunID> = []
+    for (run, request) in ended {
+      seen.insert(run.id)
+      guard before?.runs.contains(run.id) != true else { continue }
+      agent.observe(.run(run))
+      if let request { agent.observe(.request(request)) }
+    }
+    watched = (until, seen)
   }
 
   // MARK: Submissions
@@ -207,7 +241,8 @@ final class FleetExchanges {
     var settlements: [SettledRequest] = []
     for (request, holding) in settled where holding.incarnation == incarnation {
       settlements.append(
-        SettledRequest(record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs))
+        SettledRequest(
+          record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs, checkpoint: request.checkpoint))
     }
     return settlements
   }
@@ -216,26 +251,28 @@ final class FleetExchanges {
   private func take(_ claimed: [ClaimedRequest], _ incarnation: String) -> Int {
     guard !claimed.isEmpty else { return 0 }
     agent.hold(claimed, as: incarnation)
-    var records: [RequestRecord] = []
+    var requests: [LeasedRequest] = []
     for claim in claimed {
       switch claim.record {
       case .success(var record):
         record.losses = record.losses.adding(saturating: claim.lost)
-        records.append(record)
+        requests.append(LeasedRequest(record, checkpoint: claim.checkpoint))
       case .failure(let flaw):
         agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
       }
     }
-    let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
+    let byID = Dictionary(requests.map { ($0.record.id, $0) }) { first, _ in first }
     let answer = Awaited<Result<[RequestID], RequestRefusal>>()
-    agent.scheduler.lease(records, while: { [lease = agent.lease] in lease.incarnation == incarnation }) { answer.set($0) }
+    agent.scheduler.lease(requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation })
+    { answer.set($0) }
     let refused =
       switch answer.wait() {
       case .success(let refused): refused
-      case .failure: records.map(\.id)
+      case .failure: requests.map(\.record.id)
       }
     guard !refused.isEmpty else { return 0 }
-    agent.surrendered(refused.compactMap { byID[$0] }.map { SurrenderedRequest(record: $0, runs: []) })
+    agent.surrendered(
+      refused.compactMap { byID[$0] }.map { SurrenderedRequest(record: $0.record, runs: [], checkpoint: $0.checkpoint) })
     return refused.count
   }
 

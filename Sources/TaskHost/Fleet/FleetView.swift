@@ -12,6 +12,11 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
 
   init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
 
+  /// The host has this configuration from now on.
+  func set(schedulesOf configuration: HostConfiguration) {
+    agent.set(configuration.scheduledRequests().filter { identifiers.contains($0.key.identifier) })
+  }
+
   /// Whether it is the id of a request of the fleet.
   func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
 

@@ -49,9 +49,6 @@ extension RequestRecord {
 
   /// Cancels a request that waits in the fleet.
   mutating func cancelInFleet() throws(RequestRefusal) {
-    if state == .running {
-      throw RequestRefusal(.conflict, "request \(id) is with another host of the fleet, which runs it: cancel it there")
-    }
     try change(state == .failed ? .discarded : .cancelled)
     ended = SystemClock().wallTime
   }
@@ -71,10 +68,12 @@ extension HostParts {
     let host = FleetHost(
       name: configuration.fleetName, program: program ?? "", labels: configuration.fleet.labels,
       identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
-    let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log) { [processes] end in
+    let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, events, log: log) { [processes] end in
       processes.lease(host.identifiers, until: end)
     }
-    return FleetView(agent, identifiers: shared)
+    let view = FleetView(agent, identifiers: shared)
+    view.set(schedulesOf: configuration)
+    return view
   }
 }
 
@@ -90,6 +89,25 @@ extension Host {
         field: "requests[\(index)].identifier")
     }
     return isForFleet
+  }
+
+  /// Cancels a request of the fleet that this host does not hold; nil if the id is none of the fleet's. If another host holds it, that one is
+  /// asked to stop it, or whoever owns it after that.
+  func cancelInFleet(_ id: RequestID) throws(RequestRefusal) -> RequestRecord? {
+    guard let fleet, fleet.has(id) else { return nil }
+    var record = try fleet.request(id)
+    if record.state == .running {
+      let isAsked = try fleet.read { (session) throws(FleetError) in
+        guard try session.stop(id) else { return false }
+        try session.notify()
+        return true
+      }
+      if isAsked {
+        record.stopRequested = .cancelled
+        return record
+      }
+    }
+    return try changeInFleet(id) { (record) throws(RequestRefusal) in try record.cancelInFleet() }
   }
 
   /// Changes a request of the fleet that nobody owns; nil if the id is none of the fleet's.

@@ -342,11 +342,14 @@ public struct SurrenderedRequest: Sendable, Hashable {
   public var record: RequestRecord
   /// The runs that ended meanwhile, oldest first.
   public var runs: [RunRecord]
+  /// What its runs saved for the next one; nil for nothing.
+  public var checkpoint: [UInt8]?
 
   /// Creates one.
-  public init(record: RequestRecord, runs: [RunRecord]) {
+  public init(record: RequestRecord, runs: [RunRecord], checkpoint: [UInt8]? = nil) {
     self.record = record
     self.runs = runs
+    self.checkpoint = checkpoint
   }
 }
 

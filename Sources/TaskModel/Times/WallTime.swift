@@ -9,6 +9,8 @@ public struct WallTime: Sendable, Hashable, Comparable {
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
   /// Later than every time: "never", or "unknown".
+  /// Before every other time.
+  public static let distantPast = WallTime(unixMilliseconds: .min)
   public static let distantFuture = WallTime(unixMilliseconds: .max)
 
   /// The moment that many seconds after the start of 1970, UTC, saturating at the ends of the range.

@@ -10,12 +10,17 @@ extension Scheduler {
   /// Takes requests that the fleet gave to this host; what can begin has begun when `completion` is called. It gets those that were not
   /// taken.
   ///
-  /// - Parameter isOwner: Whether the host's lease still lasts; called on the scheduler's thread.
+  /// - Parameters:
+  ///   - awakeSince: Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
+  ///   - isOwner: Whether the host's lease still lasts; called on the scheduler's thread.
   public func lease(
-    _ records: [RequestRecord], while isOwner: @escaping @Sendable () -> Bool,
+    _ requests: [LeasedRequest], awakeSince: WallTime, while isOwner: @escaping @Sendable () -> Bool,
     completion: @escaping @Sendable (Result<[RequestID], RequestRefusal>) -> Void
   ) {
-    write(completion) { core, transaction, now in try core.lease(records, while: isOwner, transaction, now: now) }
+    write(completion) { core, transaction, now in
+      core.fleetAwakeSince = awakeSince
+      return try core.lease(requests, while: isOwner, transaction, now: now)
+    }
   }
 
   /// Gives back those of these requests that have not begun: they come with ``Notice/surrendered(_:)``.
@@ -51,5 +56,16 @@ extension Scheduler {
       }
       completion(.success(drafts))
     }
+  }
+
+  /// What must change so that the fleet's requests of `schedule` lines are as the host's configuration wants them; called on the
+  /// scheduler's thread.
+  ///
+  /// - Parameter stored: The fleet's requests of these schedules, with their payloads.
+  public func align(
+    _ schedules: [ScheduleName: ScheduledRequest], with stored: [ScheduleName: RequestRecord], fleet: UInt64,
+    completion: @escaping @Sendable (FleetScheduleChanges) -> Void
+  ) {
+    inspect { core, now in completion(core.align(schedules, with: stored, fleet: fleet, now: now)) }
   }
 }

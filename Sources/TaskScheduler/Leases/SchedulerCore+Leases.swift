@@ -16,12 +16,13 @@ extension SchedulerCore {
   /// - Parameter isOwner: Whether the host's lease still lasts.
   /// - Returns: Those that cannot be taken: no handler here, or their earlier run has not ended yet.
   func lease(
-    _ records: [RequestRecord], while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
+    _ requests: [LeasedRequest], while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [RequestID] {
-    guard isOwner() else { return records.map(\.id) }
+    guard isOwner() else { return requests.map(\.record.id) }
     leaseIsOver = false
     var refused: [RequestID] = []
-    for record in records {
+    for request in requests {
+      let record = request.record
       guard !isDraining, handlers[record.request.identifier] != nil, record.state == .pending,
         try transaction.request(record.id) == nil
       else {
@@ -29,6 +30,7 @@ extension SchedulerCore {
         continue
       }
       try transaction.insert(record)
+      if let checkpoint = request.checkpoint { try transaction.setCheckpoint(checkpoint, of: record.id) }
       turn.changes += 1
       countLive(record.request.identifier, by: 1)
       becamePending(record)
@@ -67,19 +69,33 @@ extension SchedulerCore {
   }
 
   /// A submission for the fleet as this host would store it, with notes for the submitter. Its id is none: the fleet draws it.
-  func draft(_ submitted: TaskRequest, fleet: UInt64, now: WallTime) throws(RequestRefusal) -> FleetSubmission {
+  func draft(
+    _ submitted: TaskRequest, by submitter: Submitter = .user, fleet: UInt64, now: WallTime
+  ) throws(RequestRefusal) -> FleetSubmission {
     var notes: [String] = []
     var request = submitted
     try request.checkFleetScope()
-    try check(&request, by: .user, notes: &notes, now: now)
+    try check(&request, by: submitter, notes: &notes, now: now)
     request.payload = try fittingPayload(of: request, [])
     let id = RequestID(sequence: 0, origin: fleet)
-    let due = firstDue(of: request, now: now)
+    let first = firstDue(of: request, now: now)
     let record = RequestRecord(
-      id: id, request: request, state: .pending, due: due, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
+      id: id, request: request, state: .pending, due: first.moved(by: offset(of: request, id)),
+      occurrence: request.repetition == nil ? nil : first, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
     return FleetSubmission(
       record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
   }
+}
+
+/// A request that the fleet gives to this host for a while.
+public struct LeasedRequest: Sendable {
+  /// The request with its payload, pending.
+  public let record: RequestRecord
+  /// What its earlier runs saved, on whichever host; nil for nothing.
+  public let checkpoint: [UInt8]?
+
+  /// Creates one.
+  public init(_ record: RequestRecord, checkpoint: [UInt8]? = nil) { (self.record, self.checkpoint) = (record, checkpoint) }
 }
 
 /// A checked submission for the fleet.
@@ -106,11 +122,11 @@ extension TaskRequest {
       RequestRefusal(
         .unsupported, "\(what) not offered for an identifier with scope = \"fleet\": use one with scope = \"host\"", field: field.rawValue)
     }
-    if repetition != nil { throw refuse(.every, "repeating requests are") }
     if event != nil { throw refuse(.event, "waiting for events is") }
     if !after.isEmpty { throw refuse(.after, "waiting for other requests is") }
     if uniqueWindow != nil { throw refuse(.uniqueWindow, "unique_window_ms is") }
-    if jitter > .zero { throw refuse(.jitter, "jitter_ms is") }
+    // Without a key, the share of the jitter would come from the id, which the database draws.
+    if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }
     if uniqueKey != nil, onConflict != .none, onConflict != .keep { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
   }
 }

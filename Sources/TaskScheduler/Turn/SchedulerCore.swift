@@ -74,6 +74,8 @@ final class SchedulerCore {
   var nextDeadline: NextDue = .unknown
   /// Occurrences before this moment were missed: the host was down, or the machine slept.
   var awakeSince: WallTime
+  /// The same for the fleet's requests: no host of the fleet was up.
+  var fleetAwakeSince = WallTime.distantPast
   let occurrences: Occurrences
   var windows: WindowBook
   var limits: LimitTracker
