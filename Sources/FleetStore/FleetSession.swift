@@ -115,10 +115,11 @@ package final class FleetSession {
     if !wanted.isEmpty {
       statements.append(
         PostgresStatement(
-          "SELECT id, lane, rank, epoch, lost, payload, checkpoint, record FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
+          "SELECT \(Self.claimed) FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
           .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank))))
     }
     statements.append(PostgresStatement("SELECT request FROM taskhost.cancelled($1::uuid)", .text(incarnation)))
+    statements.append(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
     let rows = try ask(statements)
     guard rows.count == statements.count else { throw .refused("it did not answer all statements") }
     var exchange = FleetExchange()
@@ -130,9 +131,9 @@ package final class FleetSession {
     exchange.promoted = promotion.int(0, 0) ?? 0
     exchange.newestLane = promotion.int(0, 3) ?? 0
     if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
-    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 2]) }
-    let cancelled = rows[rows.count - 1]
-    exchange.cancelled = (0..<cancelled.count).compactMap { cancelled.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
+    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 3]) }
+    exchange.cancelled = ids(rows[rows.count - 2])
+    exchange.unheard = events(rows[rows.count - 1])
     return exchange
   }
 
@@ -144,75 +145,33 @@ package final class FleetSession {
     ).int(0, 0) ?? 0
   }
 
-  /// Writes a request that nobody owns and that an operator changes.
-  ///
-  /// - Parameter state: Its state before.
-  /// - Returns: False, and nothing is changed, if somebody owns it, or its state is another.
-  package func resettle(_ record: RequestRecord, from state: RequestState) throws(FleetError) -> Bool {
-    let lane = try lane(record.lane)
-    return try ask(
-      PostgresStatement(
-        "SELECT taskhost.resettle($1, $2, $3, $4, $5, $6, $7, $8)", .int(record.id.sequence), .text(state.rawValue),
-        .text(record.state.rawValue), .int(lane), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)),
-        .bytes(record.request.payload), .text(RecordText.text(of: record)))
-    ).flag(0, 0)
-  }
-
-  /// Cancels a request that a host owns: that host stops it, see ``FleetExchange/cancelled``.
-  ///
-  /// - Returns: Whether a host owns it.
-  package func stop(_ id: RequestID) throws(FleetError) -> Bool {
-    try ask(PostgresStatement("SELECT taskhost.stop($1)", .int(id.sequence))).flag(0, 0)
-  }
-
-  // MARK: Schedules
-
-  /// The live requests of these schedules, with their payloads; those that run have the state `running`.
-  package func requests(of schedules: [ScheduleName]) throws(FleetError) -> [ScheduleName: RequestRecord] {
-    let rows = try ask(
-      PostgresStatement(
-        """
-        SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request
-        WHERE (identifier, unique_key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND state <> 'failed'
-        """, .texts(schedules.map(\.identifier.rawValue)), .texts(schedules.map(\.uniqueKey))))
-    let named = try records(rows).compactMap { record in record.request.scheduleName.map { ($0, record) } }
-    return Dictionary(named) { first, _ in first }
-  }
-
-  /// Notes which schedules a host has in its configuration.
-  ///
-  /// - Parameter host: Its name, by which it is known when it comes again.
-  /// - Returns: The live requests of schedules that no host has any more.
-  package func declare(_ schedules: [ScheduleName], host: String) throws(FleetError) -> [RequestID] {
-    let rows = try ask(
-      PostgresStatement(
-        "SELECT request FROM taskhost.declare($1, $2, $3)", .text(host), .texts(schedules.map(\.identifier.rawValue)),
-        .texts(schedules.map(\.uniqueKey))))
-    return (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
-  }
-
-  private static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
+  static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
     let runs = settled.flatMap(\.runs)
     return PostgresStatement(
-      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", .text(incarnation),
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)", .text(incarnation),
       .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
-      .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }), .blobs(settled.map(\.checkpoint)),
+      .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
+      .texts(settled.map(\.record.request.event?.name)), .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
+      .blobs(settled.map(\.eventPayload)), .blobs(settled.map(\.checkpoint)),
       .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
       .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
   }
 
-  private func claimed(_ rows: PostgresRows) -> [ClaimedRequest] {
+  /// The columns of a request that a host takes.
+  static let claimed = "id, lane, rank, epoch, lost, payload, event_payload, checkpoint, record"
+
+  func claimed(_ rows: PostgresRows) -> [ClaimedRequest] {
     (0..<rows.count).compactMap { row in
       guard let sequence = rows.int(row, 0), let lane = rows.int(row, 1), let rank = rows.int(row, 2), let epoch = rows.int(row, 3),
-        let text = rows.bytes(row, 7)
+        let text = rows.bytes(row, 8)
       else { return nil }
       let id = RequestID(sequence: sequence, origin: origin)
       let record = Result { () throws(RecordText.Flaw) in
         try RecordText.request(text, id: id, payload: rows.bytes(row, 5) ?? [])
       }
       return ClaimedRequest(
-        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), checkpoint: rows.bytes(row, 6),
-        record: record)
+        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0),
+        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7), isHeld: rows.flag(row, 9), record: record)
     }
   }
 
@@ -226,29 +185,34 @@ package final class FleetSession {
   package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6)", .texts(drafts.map(\.record.request.identifier.rawValue)),
+        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7)", .texts(drafts.map(\.record.request.identifier.rawValue)),
         .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
-        .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
+        .texts(drafts.map(\.record.request.event?.name)), .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
     return (0..<rows.count).compactMap { row in rows.int(row, 0).map { RequestID(sequence: $0, origin: origin) } }
   }
 
   /// Adds requests with unique or idempotency keys, all or none.
   package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
-    let statements = drafts.map { draft in
-      let record = draft.record
-      return PostgresStatement(
-        "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9)", .text(record.request.identifier.rawValue),
-        .int(draft.lane), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)), .bytes(record.request.payload),
-        .text(RecordText.text(of: record)), .text(record.request.uniqueKey), .text(record.request.idempotencyKey),
-        .int(Int64(bitPattern: draft.fingerprint)))
+    try ask(drafts.map { Self.enqueue(named: $0) }).map { (rows) throws(FleetError) in try named(rows) }
+  }
+
+  static func enqueue(named draft: FleetDraft) -> PostgresStatement {
+    let record = draft.record
+    let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
+    return PostgresStatement(
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 = 1)",
+      .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
+      .text(record.request.event?.name), .bytes(record.request.payload), .text(RecordText.text(of: record)),
+      .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
+      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0))
+  }
+
+  func named(_ rows: PostgresRows) throws(FleetError) -> NamedSubmission {
+    guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
+      throw .refused("it gave no id")
     }
-    return try ask(statements).map { (rows) throws(FleetError) in
-      guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
-        throw .refused("it gave no id")
-      }
-      return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
-    }
+    return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
   }
 
   // MARK: Waking

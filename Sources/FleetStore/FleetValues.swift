@@ -57,8 +57,12 @@ package struct ClaimedRequest: Sendable {
   package let epoch: Int64
   /// How many owners in a row were fenced while they held it.
   package let lost: Int
+  /// The payload of the event that woke it, for its next run; nil for the submitted one.
+  package let eventPayload: [UInt8]?
   /// What its earlier runs saved for the next one; nil for nothing.
   package let checkpoint: [UInt8]?
+  /// Of a dead letter that was taken: whether another request has its unique key.
+  package var isHeld = false
   /// The request with its payload, or why it cannot be read.
   package let record: Result<RequestRecord, RecordText.Flaw>
 }
@@ -69,11 +73,16 @@ package struct SettledRequest: Sendable {
   package var lane: Int64
   /// The runs that ended meanwhile, oldest first.
   package var runs: [RunRecord]
-  /// What they saved for the next run; nil for nothing.
+  /// The payload of an event for the next run; nil for the submitted one.
+  package var eventPayload: [UInt8]?
+  /// What the runs saved for the next one; nil for nothing.
   package var checkpoint: [UInt8]?
+  /// Whether the payload may be another one than before.
+  package var hasNewPayload = false
 
-  package init(record: RequestRecord, lane: Int64, runs: [RunRecord], checkpoint: [UInt8]? = nil) {
-    (self.record, self.lane, self.runs, self.checkpoint) = (record, lane, runs, checkpoint)
+  package init(record: RequestRecord, lane: Int64, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
+    (self.record, self.lane, self.runs) = (record, lane, runs)
+    (self.eventPayload, self.checkpoint) = (eventPayload, checkpoint)
   }
 }
 
@@ -84,6 +93,8 @@ package struct FleetExchange: Sendable {
   package var claimed: [ClaimedRequest] = []
   /// The requests of the host that somebody has cancelled: it stops them, or they end before they begin.
   package var cancelled: [RequestID] = []
+  /// Events that came while a host had the request that waits for them, and that nobody has told it yet.
+  package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
   /// The number of the newest lane of any identifier.
@@ -98,6 +109,8 @@ package struct FleetDraft: Sendable {
   package var lane: Int64
   /// A hash of the submission, for its idempotency key.
   package var fingerprint: UInt64
+  /// Whether the record has an id that the database has drawn.
+  package var isDrawn = false
 
   package init(record: RequestRecord, lane: Int64, fingerprint: UInt64 = 0) {
     (self.record, self.lane, self.fingerprint) = (record, lane, fingerprint)

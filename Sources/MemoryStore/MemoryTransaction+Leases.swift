@@ -13,6 +13,6 @@ extension MemoryTransaction {
     removeCheckpoint(of: id.sequence)
     remove(row)
     undo { [unowned self] in restore(row) }
-    return SurrenderedRequest(record: record, runs: ended, checkpoint: checkpoint)
+    return SurrenderedRequest(record: record, runs: ended, eventPayload: row.eventPayload, checkpoint: checkpoint)
   }
 }

@@ -1,4 +1,5 @@
 import FleetStore
+import HostThreads
 public import TaskFilters
 public import TaskModel
 import TaskScheduler
@@ -9,8 +10,22 @@ import TaskStore
 
 extension Host {
   /// The matching requests, newest first, without payloads.
+  ///
+  /// Those that are due by a time, and those that wait for events, are only the host's own and what it holds for its fleet.
   public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
-    try read { () throws(StoreError) in try parts.requests.requests(query) }
+    guard fleet != nil, query.dueBy == nil, !query.waitsForEvent else {
+      return try read { () throws(StoreError) in try parts.requests.requests(query) }
+    }
+    let filter = try RequestFilter(query, now: SystemClock().wallTime)
+    var found: [RequestRecord] = []
+    var cursor = query.after
+    while found.count < max(1, query.limit) {
+      let page = try requests(matching: filter, after: cursor, limit: query.limit - found.count)
+      found += page.records
+      guard let next = page.next else { break }
+      cursor = next
+    }
+    return found
   }
 
   /// The requests that match a filter, newest first, without payloads: those of the host, and those of its fleet, wherever they are.
@@ -19,9 +34,14 @@ extension Host {
   ) throws(RequestRefusal) -> ScannedRequests {
     var scan = filter.scan
     (scan.after, scan.limit) = (cursor, limit)
-    let own = try read { () throws(StoreError) in try store.scan(scan, accepts: filter.accepts) }
+    return try self.scan(scan, accepts: filter.accepts)
+  }
+
+  /// The requests of the host and of its fleet that ``RequestScan/covers(_:)`` and `accepts` hold for.
+  func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(RequestRefusal) -> ScannedRequests {
+    let own = try read { () throws(StoreError) in try store.scan(scan, accepts: accepts) }
     guard let fleet else { return own }
-    let shared = try fleet.read { (session) throws(FleetError) in try session.scan(scan, accepts: filter.accepts) }
+    let shared = try fleet.read { (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }
     var both = own.merged(with: shared, by: scan)
     for index in both.records.indices where fleet.has(both.records[index].id) {
       let id = both.records[index].id

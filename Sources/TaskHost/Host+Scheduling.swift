@@ -50,69 +50,6 @@ extension Host {
     }
   }
 
-  /// Makes the requests due that wait for an event. The caller has checked its name and payload.
-  ///
-  /// - Parameter payload: Replaces the submitted payload in their runs; nil keeps it.
-  public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
-    try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
-  }
-
-  /// Like ``notify(_:payload:)``, for a configured socket, which has checked the name and the payload's size. Returns immediately.
-  ///
-  /// - Parameter recorded: Called on the scheduler's thread once the effect is durable, or with false if it could not be recorded.
-  public func notify(_ event: String, payload: [UInt8]?, recorded: @escaping @Sendable (Bool) -> Void) {
-    scheduler.notify(event, payload: payload) { result in
-      if case .success = result { recorded(true) } else { recorded(false) }
-    }
-  }
-
-  /// Postpones a pending request to `time`, unless it is due later anyway.
-  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
-    try await ask { self.scheduler.snooze(id, until: time, completion: $0) }
-  }
-
-  /// Holds a live request back until it is resumed, also over restarts.
-  public func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.pause(id, pause, completion: $0) }
-  }
-
-  /// Lets a paused request go on.
-  public func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.resume(id, completion: $0) }
-  }
-
-  /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
-  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
-    switch (tag, identifier) {
-    case (let tag?, _): return try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
-    case (nil, let identifier?): return try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
-    case (nil, nil): throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
-    }
-  }
-
-  /// Makes dead letters that match both filters pending again, oldest first; nil matches all.
-  ///
-  /// - Parameters:
-  ///   - after: Skips ids up to this one.
-  ///   - limit: The maximum number of the identifier's dead letters to examine.
-  public func retryAll(
-    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(RequestRefusal) -> RetriedRequests {
-    try await ask { self.scheduler.retryAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
-  }
-
-  /// Discards a dead letter.
-  public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.discard(id, completion: $0) }
-  }
-
-  /// Discards dead letters, selected like those of ``retryAll(identifier:tag:after:limit:)``.
-  public func discardAll(
-    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(RequestRefusal) -> DiscardedRequests {
-    try await ask { self.scheduler.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
-  }
-
   /// Predicts the runs of the coming hours, assuming that nothing changes.
   ///
   /// - Parameters:

@@ -161,7 +161,7 @@ public final class Host: Sendable {
     let fleet = try parts.fleetView(configuration, contracts, log)
     self.fleet = fleet
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
-    parts.services.begin(registry.registered.map(\.identifiers)) { [conditions = surroundings.conditions] in
+    parts.services.begin(registry.registered.map(\.identifiers), fleet) { [conditions = surroundings.conditions] in
       conditions.look()
     }
     self.events = events
@@ -219,30 +219,7 @@ public final class Host: Sendable {
       metadata: ["state": "\(stateDirectory)"])
   }
 
-  // MARK: Requests
-
-  /// Submits all requests, or none if one is refused.
-  public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
-    if try isForFleet(requests), let fleet { return try await ask { fleet.agent.submit(requests, completion: $0) } }
-    return try await ask { self.scheduler.submit(requests, completion: $0) }
-  }
-
-  /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
-  public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    // What this host holds for the fleet, it cancels as its own.
-    if let fleet, fleet.has(id), try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil,
-      let record = try cancelInFleet(id)
-    {
-      return record
-    }
-    return try await ask { self.scheduler.cancel(id, completion: $0) }
-  }
-
-  /// Makes a dead letter pending again.
-  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    if let record = try changeInFleet(id, { (record) throws(RequestRefusal) in try record.retryInFleet() }) { return record }
-    return try await ask { self.scheduler.retry(id, completion: $0) }
-  }
+  // MARK: Plugins
 
   /// Releases a held or quarantined plugin, so that it gets runs immediately.
   public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {

@@ -5,6 +5,7 @@ import Testing
 /// Schedules and repeating requests that a fleet shares.
 @Suite("Fleet: schedules", .timeLimit(.minutes(10)))
 struct FleetScheduleTests {
+  private static let often = "minimum_interval = \"1s\"\nschedule = \"every 1s\""
   private let job = "echo \"$TASKHOST_REQUEST_ID\" > @PIPE@"
 
   private func live(_ host: HostProcess) async throws -> [JSON] {
@@ -14,7 +15,7 @@ struct FleetScheduleTests {
   @Test("a schedule that two hosts have is one request of the fleet, and each of its times has one run")
   func once() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await fleet.withHosts(job: job, keys: "schedule = \"every 1s\"") { first, second in
+    try await fleet.withHosts(job: job, keys: Self.often) { first, second in
       let lines = try fleet.reader()
       try await FleetGround.joined(first, second)
       let seen = try (0..<4).map { _ in try lines.line() }
@@ -39,10 +40,10 @@ struct FleetScheduleTests {
   @Test("a changed schedule is put in force by a reload of any host, and keeps its request")
   func changed() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await fleet.withHosts(job: job, keys: "schedule = \"0 4 * * *\"") { first, second in
+    try await fleet.withHosts(job: job, keys: "schedule = \"cron 0 4 * * *\"") { first, second in
       try await FleetGround.joined(first, second)
       let id = try #require(try await live(first).first?["id"]?.string)
-      try second.configure(fleet.configuration("b", job: job, keys: "schedule = \"every 1s\""))
+      try second.configure(fleet.configuration("b", job: job, keys: Self.often))
       let lines = try fleet.reader()
       #expect(try await second.cli("reload").status == 0)
       #expect(try lines.line() == id)

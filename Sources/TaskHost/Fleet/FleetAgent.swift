@@ -28,6 +28,7 @@ final class FleetAgent: Sendable {
     var holdings: [RequestID: Holding] = [:]
     var settled: [SurrenderedRequest] = []
     var arrivals: [Arrival] = []
+    var errands: [FleetErrand] = []
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
     var schedulesVersion = 1
@@ -117,19 +118,48 @@ final class FleetAgent: Sendable {
 
   /// Submits requests to the fleet, all or none.
   func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
-    scheduler.draft(requests, fleet: place.origin) { [self] drafts in
-      do throws(RequestRefusal) {
-        let submissions = try drafts.get()
-        if let trouble = lease.trouble { throw Self.away(trouble) }
-        let isTaken = state.withLock { state in
-          guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
-          state.arrivals.append(Arrival(submissions: submissions, completion: completion))
-          return true
-        }
-        guard isTaken else { throw Self.away("too many submissions wait for it") }
-        wake()
-      } catch { completion(.failure(error)) }
+    scheduler.draft(requests, fleet: place.origin) { [self] in add($0, completion: completion) }
+  }
+
+  /// Submits a request of a run to the fleet.
+  func submit(
+    _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
+    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
+  ) {
+    scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
+      add(draft.map { [$0] }) { submissions in
+        completion(
+          submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
+      }
     }
+  }
+
+  private func add(
+    _ drafts: Result<[FleetSubmission], RequestRefusal>, completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
+  ) {
+    do throws(RequestRefusal) {
+      let submissions = try drafts.get()
+      if let trouble = lease.trouble { throw Self.away(trouble) }
+      let isTaken = state.withLock { state in
+        guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
+        state.arrivals.append(Arrival(submissions: submissions, completion: completion))
+        return true
+      }
+      guard isTaken else { throw Self.away("too many submissions wait for it") }
+      wake()
+    } catch { completion(.failure(error)) }
+  }
+
+  /// Changes requests of the fleet that no host runs.
+  func add(_ errand: FleetErrand) {
+    if let trouble = lease.trouble { return errand.refuse(Self.away(trouble)) }
+    let isTaken = state.withLock { state in
+      guard !state.isOver, state.errands.count < Self.mostArrivals else { return false }
+      state.errands.append(errand)
+      return true
+    }
+    guard isTaken else { return errand.refuse(Self.away("too many changes wait for it")) }
+    wake()
   }
 
   static func away(_ reason: String) -> RequestRefusal {
@@ -172,13 +202,14 @@ final class FleetAgent: Sendable {
     }
     for id in new {
       // Its run may have ended at this moment.
-      scheduler.cancel(id) { _ in }
+      scheduler.perform(.cancel(id)) { _ in }
     }
   }
 
   /// What the thread has to do.
   struct Work {
     var arrivals: [Arrival] = []
+    var errands: [FleetErrand] = []
     /// What ended of the requests that the host owns still.
     var settled: [(request: SurrenderedRequest, holding: Holding)] = []
     var isOver = false
@@ -190,8 +221,8 @@ final class FleetAgent: Sendable {
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
     return state.withLock { state in
-      var work = Work(arrivals: state.arrivals, isOver: state.isOver)
-      state.arrivals = []
+      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver)
+      (state.arrivals, state.errands) = ([], [])
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.
         if let holding = state.holdings[request.record.id] { work.settled.append((request, holding)) }

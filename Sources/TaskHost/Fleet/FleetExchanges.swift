@@ -6,7 +6,7 @@ import TaskScheduler
 
 /// The work of the agent's thread: each turn records what has ended, adds what was submitted, and claims what could begin.
 final class FleetExchanges {
-  private let agent: FleetAgent
+  let agent: FleetAgent
   private var session: FleetSession?
   /// The lanes of the host's identifiers.
   private var lanes: [FleetLane] = []
@@ -49,6 +49,7 @@ final class FleetExchanges {
       } catch {
         agent.putBack(work.settled)
         refuse(work.arrivals, "\(error)")
+        for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
           (session, cleared) = (nil, nil)
           failures += 1
@@ -86,8 +87,13 @@ final class FleetExchanges {
     keepDays(session)
     try watchOthers(session)
     let added = try add(&work.arrivals, session)
-    guard let incarnation = agent.lease.incarnation else { return Self.longestPause }
-    if !work.isOver { try schedules.align(session, incarnation) }
+    guard let incarnation = agent.lease.incarnation else {
+      for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
+      work.errands = []
+      return Self.longestPause
+    }
+    if !work.isOver { try schedules.align(self, session, incarnation) }
+    while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
     if cleared != incarnation {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       cleared = incarnation
@@ -99,6 +105,9 @@ final class FleetExchanges {
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
     agent.cancel(exchange.cancelled)
+    for (request, event, payload) in exchange.unheard {
+      try run(FleetErrand(.some([request])) { .wake($0, by: event, payload: payload) } completion: { _ in }, session, incarnation)
+    }
     giveBackWhatWaits(incarnation)
     let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
     // Others may have room for what this host leaves.
@@ -183,9 +192,28 @@ final class FleetExchanges {
       let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
       arrivals.removeFirst()
       added += done.count { $0.known == .new }
+      if let holder = done.first(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
+        settleConflict(of: arrival, with: holder.id)
+        continue
+      }
       arrival.completion(Self.answers(to: arrival, done))
     }
     return added
+  }
+
+  /// Lets the scheduler decide what becomes of the holder of a submission's unique key.
+  private func settleConflict(of arrival: FleetAgent.Arrival, with holder: RequestID) {
+    guard arrival.submissions.count == 1, var request = arrival.submissions.first?.submitted else {
+      return arrival.completion(
+        .failure(
+          RequestRefusal(
+            .conflict, "\(holder) holds a unique key, and several requests of the fleet at once change no holder: submit them one by one")))
+    }
+    let idempotency = request.idempotencyKey.map { (key: $0, fingerprint: arrival.submissions[0].fingerprint) }
+    request.idempotencyKey = nil
+    var errand = FleetErrand(.all([holder])) { [request] _ in .submit([request]) } completion: { arrival.completion($0) }
+    (errand.adds, errand.idempotency) = (1, idempotency)
+    agent.add(errand)
   }
 
   private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {
@@ -215,7 +243,7 @@ final class FleetExchanges {
     return drafts
   }
 
-  private func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
+  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
     if let known = laneIDs[lane] { return known }
     let id = try session.lane(lane)
     laneIDs[lane] = id
@@ -240,11 +268,15 @@ final class FleetExchanges {
   ) throws(FleetError) -> [SettledRequest] {
     var settlements: [SettledRequest] = []
     for (request, holding) in settled where holding.incarnation == incarnation {
-      settlements.append(
-        SettledRequest(
-          record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs, checkpoint: request.checkpoint))
+      settlements.append(try settlement(request, session))
     }
     return settlements
+  }
+
+  func settlement(_ request: SurrenderedRequest, _ session: FleetSession) throws(FleetError) -> SettledRequest {
+    SettledRequest(
+      record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs, eventPayload: request.eventPayload,
+      checkpoint: request.checkpoint)
   }
 
   /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.
@@ -256,7 +288,7 @@ final class FleetExchanges {
       switch claim.record {
       case .success(var record):
         record.losses = record.losses.adding(saturating: claim.lost)
-        requests.append(LeasedRequest(record, checkpoint: claim.checkpoint))
+        requests.append(LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint))
       case .failure(let flaw):
         agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
       }
@@ -272,7 +304,9 @@ final class FleetExchanges {
       }
     guard !refused.isEmpty else { return 0 }
     agent.surrendered(
-      refused.compactMap { byID[$0] }.map { SurrenderedRequest(record: $0.record, runs: [], checkpoint: $0.checkpoint) })
+      refused.compactMap { byID[$0] }.map { 
+        SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint)
+      })
     return refused.count
   }
 

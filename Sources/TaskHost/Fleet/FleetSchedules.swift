@@ -19,16 +19,18 @@ final class FleetSchedules {
 
   init(_ agent: FleetAgent) { self.agent = agent }
 
-  func align(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
+  func align(_ exchanges: FleetExchanges, _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     let (wanted, version) = agent.schedules
     if let done, done == (incarnation, version) { return }
     guard SystemClock.now >= due else { return }
     due = SystemClock.now + Self.pause
-    if try align(wanted, session) { done = (incarnation, version) }
+    if try align(wanted, exchanges, session, incarnation) { done = (incarnation, version) }
   }
 
   /// Returns whether nothing is left to do.
-  private func align(_ wanted: [ScheduleName: ScheduledRequest], _ session: FleetSession) throws(FleetError) -> Bool {
+  private func align(
+    _ wanted: [ScheduleName: ScheduledRequest], _ exchanges: FleetExchanges, _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> Bool {
     let names = Array(wanted.keys)
     let abandoned = try session.declare(names, host: agent.place.host.name)
     let stored = names.isEmpty ? [:] : try session.requests(of: names)
@@ -37,32 +39,32 @@ final class FleetSchedules {
     let changes = answer.wait()
     for (name, refusal) in changes.refused { agent.log.error("the schedule \(name) of the fleet: \(refusal)") }
     var drafts: [FleetDraft] = []
-    for submission in changes.missing { drafts.append(FleetDraft(record: submission.record, lane: try session.lane(submission.record.lane))) }
+    for submission in changes.missing {
+      drafts.append(FleetDraft(record: submission.record, lane: try exchanges.laneID(submission.record.lane, session)))
+    }
     // If another host adds it at this moment, its own is kept.
-    if !drafts.isEmpty { _ = try session.enqueue(named: drafts) }
-    var isDone = true
-    for record in changes.changed {
-      // One that runs is another host's until its end.
-      let isChanged = record.state == .pending ? try session.resettle(record, from: .pending) : false
-      isDone = isDone && isChanged
+    if !drafts.isEmpty {
+      _ = try session.enqueue(named: drafts)
+      try session.notify()
+    }
+    let isDone = Guarded(true)
+    // A host that runs it at this moment has it until its end.
+    for name in changes.changed {
+      guard let id = stored[name]?.id, let schedule = wanted[name] else { continue }
+      let change = FleetErrand(.all([id])) { _ in .align(id, with: name, schedule) } completion: { result in
+        if case .failure = result { isDone.withLock { $0 = false } }
+      }
+      try exchanges.run(change, session, incarnation)
     }
     for id in abandoned {
-      guard var record = try session.request(id), record.scheduleMayEnd else { continue }
-      guard record.state == .pending else {
-        _ = try session.stop(id)
-        continue
+      let isStopped = try session.stop(id)
+      if isStopped { try session.notify() }
+      guard !isStopped else { continue }
+      let end = FleetErrand(.all([id])) { _ in .endSchedule(id) } completion: { result in
+        if case .failure = result { isDone.withLock { $0 = false } }
       }
-      record.lastMessage = "its schedule is no longer in the configuration of any host"
-      guard (try? record.cancelInFleet()) != nil, try session.resettle(record, from: .pending) else {
-        isDone = false
-        continue
-      }
+      try exchanges.run(end, session, incarnation)
     }
-    if !abandoned.isEmpty || !drafts.isEmpty { try session.notify() }
-    return isDone
+    return isDone.withLock { $0 }
   }
-}
-
-extension RequestRecord {
-  fileprivate var scheduleMayEnd: Bool { request.isSchedule && !state.isFinal }
 }

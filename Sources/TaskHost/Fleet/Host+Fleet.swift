@@ -42,24 +42,6 @@ extension HostConfiguration {
   var fleetName: String { fleet.name ?? (hostName.isEmpty ? "unnamed" : hostName) }
 }
 
-extension RequestRecord {
-  fileprivate mutating func change(_ event: RequestEvent) throws(RequestRefusal) {
-    do { try apply(event) } catch { throw RequestRefusal(.conflict, "\(error)") }
-  }
-
-  /// Cancels a request that waits in the fleet.
-  mutating func cancelInFleet() throws(RequestRefusal) {
-    try change(state == .failed ? .discarded : .cancelled)
-    ended = SystemClock().wallTime
-  }
-
-  /// Makes a dead letter of the fleet pending again.
-  mutating func retryInFleet() throws(RequestRefusal) {
-    try change(.retried)
-    due = SystemClock().wallTime
-  }
-}
-
 extension HostParts {
   /// The host's part in its fleet, which has not begun; nil if it is in none.
   func fleetView(_ configuration: HostConfiguration, _ contracts: [HandlerContract], _ log: Logger) throws(HostFailure) -> FleetView? {
@@ -89,39 +71,5 @@ extension Host {
         field: "requests[\(index)].identifier")
     }
     return isForFleet
-  }
-
-  /// Cancels a request of the fleet that this host does not hold; nil if the id is none of the fleet's. If another host holds it, that one is
-  /// asked to stop it, or whoever owns it after that.
-  func cancelInFleet(_ id: RequestID) throws(RequestRefusal) -> RequestRecord? {
-    guard let fleet, fleet.has(id) else { return nil }
-    var record = try fleet.request(id)
-    if record.state == .running {
-      let isAsked = try fleet.read { (session) throws(FleetError) in
-        guard try session.stop(id) else { return false }
-        try session.notify()
-        return true
-      }
-      if isAsked {
-        record.stopRequested = .cancelled
-        return record
-      }
-    }
-    return try changeInFleet(id) { (record) throws(RequestRefusal) in try record.cancelInFleet() }
-  }
-
-  /// Changes a request of the fleet that nobody owns; nil if the id is none of the fleet's.
-  func changeInFleet(
-    _ id: RequestID, _ change: @Sendable (inout RequestRecord) throws(RequestRefusal) -> Void
-  ) throws(RequestRefusal) -> RequestRecord? {
-    guard let fleet, fleet.has(id) else { return nil }
-    var record = try fleet.request(id)
-    let before = record.state
-    try change(&record)
-    guard try fleet.read({ (session) throws(FleetError) in try session.resettle(record, from: before) }) else {
-      throw RequestRefusal(.conflict, "request \(id) has just changed, or a host has just taken it: look again")
-    }
-    fleet.agent.wake()
-    return record
   }
 }

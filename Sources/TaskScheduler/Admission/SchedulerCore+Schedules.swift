@@ -54,9 +54,7 @@ extension SchedulerCore {
         }
         continue
       }
-      var wanted = schedule.submission(of: name)
-      settleTenant(of: &wanted)
-      try bring(&record, inLineWith: wanted, of: schedule.repetition, transaction, now: now)
+      try bring(&record, inLineWith: schedule, name, transaction, now: now)
     }
     // A plugin that is missing now keeps its stored schedule until it returns.
     for (name, schedule) in missing.sorted(by: { $0.key.description < $1.key.description }) where handlers[name.identifier] != nil {
@@ -64,12 +62,15 @@ extension SchedulerCore {
     }
   }
 
-  private func bring(
-    _ record: inout RequestRecord, inLineWith wanted: TaskRequest, of rule: RepeatRule, _ transaction: any StoreTransaction, now: WallTime
+  func bring(
+    _ record: inout RequestRecord, inLineWith schedule: ScheduledRequest, _ name: ScheduleName, _ transaction: any StoreTransaction,
+    now: WallTime
   ) throws {
+    var wanted = schedule.submission(of: name)
+    settleTenant(of: &wanted)
     // One that is damaged is written anew.
     let hasPayload = try legiblePayload(of: record.id, transaction) == wanted.payload
-    guard let changed = try aligned(record, hasPayload: hasPayload, with: wanted, of: rule, now: now) else { return }
+    guard let changed = try aligned(record, hasPayload: hasPayload, with: wanted, of: schedule.repetition, now: now) else { return }
     record = changed
     try transaction.rewrite(record)
     turn.changes += 1

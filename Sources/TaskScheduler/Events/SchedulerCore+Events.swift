@@ -35,7 +35,7 @@ extension SchedulerCore {
     return receipt
   }
 
-  private func wake(
+  func wake(
     _ record: inout RequestRecord, payload: [UInt8]?, _ receipt: inout EventReceipt, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     guard let trigger = record.request.event else { return }
@@ -64,7 +64,7 @@ extension SchedulerCore {
     note(record)
   }
 
-  private func count(_ receipt: EventReceipt) {
+  func count(_ receipt: EventReceipt) {
     eventCounts.woken += UInt64(receipt.woken)
     eventCounts.merged += UInt64(receipt.merged)
     eventCounts.dropped += UInt64(receipt.dropped)

@@ -58,6 +58,17 @@ extension Scheduler {
     }
   }
 
+  /// Checks a submission of a run for the fleet as if it were for this host, see ``submit(_:from:of:by:completion:)``.
+  public func draft(
+    _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier, fleet: UInt64,
+    completion: @escaping @Sendable (Result<FleetSubmission, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try core.draft(request, by: .plugin(plugin), fleet: fleet, now: now)
+    }
+  }
+
   /// What must change so that the fleet's requests of `schedule` lines are as the host's configuration wants them; called on the
   /// scheduler's thread.
   ///

@@ -4,8 +4,8 @@ public import TaskModel
 public struct FleetScheduleChanges: Sendable {
   /// Those that the fleet lacks.
   public internal(set) var missing: [FleetSubmission] = []
-  /// Those that are otherwise there, as they are wanted.
-  public internal(set) var changed: [RequestRecord] = []
+  /// Those that are otherwise there.
+  public internal(set) var changed: [ScheduleName] = []
   /// Why schedules cannot be had.
   public internal(set) var refused: [(name: ScheduleName, refusal: RequestRefusal)] = []
 }
@@ -23,8 +23,8 @@ extension SchedulerCore {
         if let record = stored[name] {
           settleTenant(of: &wanted)
           let hasPayload = record.request.payload == wanted.payload
-          if let changed = try aligned(record, hasPayload: hasPayload, with: wanted, of: schedule.repetition, now: now) {
-            changes.changed.append(changed)
+          if try aligned(record, hasPayload: hasPayload, with: wanted, of: schedule.repetition, now: now) != nil {
+            changes.changed.append(name)
           }
         } else if handlers[name.identifier] != nil {
           changes.missing.append(try draft(wanted, by: .operatorsConfiguration, fleet: fleet, now: now))
@@ -32,5 +32,24 @@ extension SchedulerCore {
       } catch { changes.refused.append((name, error)) }
     }
     return changes
+  }
+}
+
+extension SchedulerChange<Void> {
+  /// Makes the request of a schedule as the configuration wants it.
+  public static func align(_ id: RequestID, with name: ScheduleName, _ schedule: ScheduledRequest) -> Self {
+    Self { core, transaction, now in
+      var record = try core.find(id, transaction)
+      try core.bring(&record, inLineWith: schedule, name, transaction, now: now)
+    }
+  }
+
+  /// Cancels the request of a schedule that no host has any more.
+  public static func endSchedule(_ id: RequestID) -> Self {
+    Self { core, transaction, now in
+      var record = try core.find(id, transaction)
+      try core.cancelWaiting(
+        &record, message: "its schedule is no longer in the configuration of any host", transaction, now: now)
+    }
   }
 }

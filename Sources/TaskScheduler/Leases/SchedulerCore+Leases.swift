@@ -29,8 +29,7 @@ extension SchedulerCore {
         refused.append(record.id)
         continue
       }
-      try transaction.insert(record)
-      if let checkpoint = request.checkpoint { try transaction.setCheckpoint(checkpoint, of: record.id) }
+      try request.insert(transaction)
       turn.changes += 1
       countLive(record.request.identifier, by: 1)
       becamePending(record)
@@ -60,12 +59,17 @@ extension SchedulerCore {
 
   /// Nothing happens if the request is gone already, or has begun again.
   private func surrender(_ id: RequestID, _ transaction: any StoreTransaction) throws {
-    guard let given = try transaction.surrender(id) else { return }
-    turn.surrendered.append(given)
-    guard !given.record.state.isFinal else { return }
+    if let given = try leave(id, transaction) { turn.surrendered.append(given) }
+  }
+
+  /// Removes a request of the fleet that waits or has ended from the store; nil if there is none.
+  func leave(_ id: RequestID, _ transaction: any StoreTransaction) throws -> SurrenderedRequest? {
+    guard let given = try transaction.surrender(id) else { return nil }
+    guard !given.record.state.isFinal else { return given }
     turn.changes += 1
     countLive(given.record.request.identifier, by: -1)
     handlers[given.record.request.identifier]?.forgetDue(of: given.record)
+    return given
   }
 
   /// A submission for the fleet as this host would store it, with notes for the submitter. Its id is none: the fleet draws it.
@@ -83,7 +87,7 @@ extension SchedulerCore {
       id: id, request: request, state: .pending, due: first.moved(by: offset(of: request, id)),
       occurrence: request.repetition == nil ? nil : first, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
     return FleetSubmission(
-      record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
+      submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
   }
 }
 
@@ -91,21 +95,36 @@ extension SchedulerCore {
 public struct LeasedRequest: Sendable {
   /// The request with its payload, pending.
   public let record: RequestRecord
+  /// The payload of the event that woke it, for its next run; nil for the submitted one.
+  public let eventPayload: [UInt8]?
   /// What its earlier runs saved, on whichever host; nil for nothing.
   public let checkpoint: [UInt8]?
 
   /// Creates one.
-  public init(_ record: RequestRecord, checkpoint: [UInt8]? = nil) { (self.record, self.checkpoint) = (record, checkpoint) }
+  public init(_ record: RequestRecord, eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
+    (self.record, self.eventPayload, self.checkpoint) = (record, eventPayload, checkpoint)
+  }
+
+  func insert(_ transaction: any StoreTransaction) throws {
+    try transaction.insert(record)
+    if let eventPayload { try transaction.setEventPayload(eventPayload, of: record.id) }
+    if let checkpoint { try transaction.setCheckpoint(checkpoint, of: record.id) }
+  }
 }
 
 /// A checked submission for the fleet.
 public struct FleetSubmission: Sendable {
+  /// What was submitted.
+  public let submitted: TaskRequest
   /// The request, which has no id yet.
   public let record: RequestRecord
   /// A hash of what was submitted, for its idempotency key.
   public let fingerprint: UInt64
   /// Notes for the submitter.
   public let notes: [String]
+
+  /// Whether it may change the request that holds its unique key.
+  public var changesHolder: Bool { record.request.uniqueKey != nil && record.request.onConflict != .keep }
 
   /// The answer to the submitter, once the fleet has drawn the id.
   public func answer(_ id: RequestID, _ disposition: Disposition, isRepeated: Bool) -> Submission {
@@ -122,11 +141,13 @@ extension TaskRequest {
       RequestRefusal(
         .unsupported, "\(what) not offered for an identifier with scope = \"fleet\": use one with scope = \"host\"", field: field.rawValue)
     }
-    if event != nil { throw refuse(.event, "waiting for events is") }
+    if let event, event.path != nil || HostEvents.isRaised(event.name) {
+      throw refuse(.event, "waiting for files and for events that a host raises is")
+    }
     if !after.isEmpty { throw refuse(.after, "waiting for other requests is") }
     if uniqueWindow != nil { throw refuse(.uniqueWindow, "unique_window_ms is") }
     // Without a key, the share of the jitter would come from the id, which the database draws.
     if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }
-    if uniqueKey != nil, onConflict != .none, onConflict != .keep { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
+    if uniqueKey != nil, onConflict == .append { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
   }
 }
