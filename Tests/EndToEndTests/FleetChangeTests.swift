@@ -101,7 +101,7 @@ struct FleetChangeTests {
       let discarded = try await first.json("tasks", "discard", "--all", "--identifier", "job")
       #expect(discarded["discarded"]?.array.count == 2, "\(discarded)")
       for number in 0..<3 { _ = try await submit(first, "--after", "1h", "--tag", "t\(number % 2)") }
-      let cancelled = try await second.json("tasks", "cancel", "identifier:job", "tag:t0", "--yes")
+      let cancelled = try await second.json("tasks", "cancel", "--filter", "identifier:job tag:t0", "--yes")
       #expect(cancelled["changes"]?.integer == 2, "\(cancelled)")
     }
   }

@@ -34,7 +34,9 @@ extension ArchivedRequest {
 
   /// A row that no host could have written would be refused or damaged later, with nobody there to read the line.
   private func check(_ line: ArchiveObject) throws(ArchiveFlaw) {
-    let request = record.request
+    var request = record.request
+    // It gave its key to another one, and keeps what it was submitted with.
+    if request.uniqueKey == nil { (request.onConflict, request.uniqueWindow) = (.none, nil) }
     do throws(RequestRefusal) {
       try request.check()
     } catch { throw ArchiveFlaw(line: line.line, sentence: error.message) }
