@@ -32,20 +32,26 @@ enum FleetSchema {
     // What requests need besides their time, as text: those with the same needs become runnable together.
     """
     CREATE TABLE taskhost.lane (
-      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, UNIQUE (identifier, gates))
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, concurrency_key text,
+      UNIQUE (identifier, gates))
     """,
+    // Claims that a rate counts, of an identifier and, if it is not empty, of a concurrency key.
+    "CREATE TABLE taskhost.begun (identifier text NOT NULL, concurrency_key text NOT NULL, at bigint NOT NULL, runs bigint NOT NULL)",
+    "CREATE INDEX begun_at ON taskhost.begun (identifier, concurrency_key, at)",
     // Everything that has not ended, and dead letters. `lost` counts the owners that were fenced while they held it; `stop` says that
     // somebody has cancelled it while a host held it.
     """
     CREATE TABLE taskhost.request (
       id bigint PRIMARY KEY, identifier text NOT NULL, state text NOT NULL, lane integer NOT NULL, due bigint NOT NULL,
       rank bigint NOT NULL, lost integer NOT NULL DEFAULT 0, stop boolean NOT NULL DEFAULT false, unique_key text, event text,
-      payload bytea NOT NULL, event_payload bytea, checkpoint bytea, record text NOT NULL)
+      deadline bigint NOT NULL DEFAULT 9223372036854775807, payload bytea NOT NULL, event_payload bytea, checkpoint bytea, record text NOT NULL)
     """,
     "CREATE UNIQUE INDEX request_key ON taskhost.request (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed'",
     "CREATE INDEX request_failed ON taskhost.request (identifier, id) WHERE state = 'failed'",
     "CREATE INDEX request_stop ON taskhost.request (id) WHERE stop",
     "CREATE INDEX request_event ON taskhost.request (event, id) WHERE event IS NOT NULL",
+    // The deadlines of those that have conditions until then.
+    "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
     // Events that came while a host had the request that waits for them: it is woken when it is back.
     "CREATE TABLE taskhost.raised (request bigint PRIMARY KEY, event text NOT NULL, payload bytea)",
     // The schedules that hosts have in their configuration, by the hosts' names. One that no host has any more ends.
@@ -119,6 +125,7 @@ enum FleetSchema {
         END LOOP;
       END LOOP;
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
+      DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       -- What a host had that is gone for so long.
       DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host);
@@ -212,13 +219,13 @@ enum FleetSchema {
     END $$
     """,
     """
-    CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text) RETURNS integer LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text, its_key text) RETURNS integer LANGUAGE plpgsql AS $$
     DECLARE found integer;
     BEGIN
       LOOP
         SELECT id INTO found FROM taskhost.lane l WHERE l.identifier = which AND l.gates = needs;
         IF found IS NOT NULL THEN RETURN found; END IF;
-        INSERT INTO taskhost.lane (identifier, gates) VALUES (which, needs) ON CONFLICT DO NOTHING;
+        INSERT INTO taskhost.lane (identifier, gates, concurrency_key) VALUES (which, needs, its_key) ON CONFLICT DO NOTHING;
       END LOOP;
     END $$
     """
@@ -241,25 +248,58 @@ enum FleetSchema {
       RETURN QUERY SELECT count, (SELECT min(l.due) FROM taskhost.later l), (SELECT max(l.id) FROM taskhost.lane l)::bigint;
     END $$
     """,
-    // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again.
+    // How many more claims a rate allows: at most `most` in any `period` milliseconds.
     """
-    CREATE OR REPLACE FUNCTION taskhost.claim(me uuid, lanes bigint[], limits bigint[], hints bigint[])
+    CREATE OR REPLACE FUNCTION taskhost.left_of_rate(which text, its_key text, most bigint, period bigint) RETURNS bigint
+    LANGUAGE plpgsql AS $$
+    DECLARE since bigint := taskhost.now_ms() - period;
+    BEGIN
+      DELETE FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key AND b.at <= since;
+      RETURN most - (SELECT coalesce(sum(b.runs), 0) FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key);
+    END $$
+    """,
+    // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again. Of the limits that
+    // hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the lanes' identifiers.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.claim(
+      me uuid, lanes bigint[], limits bigint[], hints bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
+      key_periods bigint[])
     RETURNS TABLE (
       id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text)
     LANGUAGE plpgsql AS $$
-    DECLARE token bigint := nextval('taskhost.epoch');
+    DECLARE
+      token bigint := nextval('taskhost.epoch'); which text; its_key text; most bigint; count bigint; is_limited boolean;
     BEGIN
       FOR i IN 1 .. cardinality(lanes) LOOP
+        most := limits[i];
+        is_limited := key_runs[i] > 0 OR rates[i] > 0 OR key_rates[i] > 0;
+        IF is_limited THEN
+          SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
+          PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
+          IF key_runs[i] > 0 THEN
+            most := least(most, key_runs[i] - (
+              SELECT count(*) FROM taskhost.claim c JOIN taskhost.request r ON r.id = c.request JOIN taskhost.lane l ON l.id = r.lane
+              WHERE NOT c.visiting AND l.identifier = which AND l.concurrency_key = its_key));
+          END IF;
+          IF rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, '', rates[i], periods[i])); END IF;
+          IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
+          CONTINUE WHEN most <= 0;
+        END IF;
         RETURN QUERY WITH taken AS (
           DELETE FROM taskhost.ready WHERE ctid = ANY (ARRAY(
             SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
-            ORDER BY q.rank, q.request LIMIT limits[i] FOR UPDATE SKIP LOCKED))
+            ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED))
           RETURNING ready.request, ready.rank
         ), owned AS (
           INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
         )
         SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record
         FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
+        GET DIAGNOSTICS count = ROW_COUNT;
+        IF is_limited AND count > 0 THEN
+          IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), count); END IF;
+          IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), count); END IF;
+        END IF;
       END LOOP;
     END $$
     """,
@@ -348,6 +388,13 @@ enum FleetSchema {
       RETURN noted;
     END $$
     """,
+    // Requests that nobody owns and whose deadline has passed: they wait for fewer conditions now.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.late() RETURNS TABLE (request bigint) LANGUAGE sql AS $$
+      SELECT r.id FROM taskhost.request r WHERE r.deadline <= taskhost.now_ms() AND r.state = 'pending'
+        AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id) LIMIT 100
+    $$
+    """,
     """
     CREATE OR REPLACE FUNCTION taskhost.unheard() RETURNS TABLE (request bigint, event text, payload bytea) LANGUAGE sql AS $$
       SELECT e.request, e.event, e.payload FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request
@@ -358,15 +405,15 @@ enum FleetSchema {
     // is NULL if it has not changed.
     """
     CREATE OR REPLACE FUNCTION taskhost.finish(
-      me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], events text[], payloads bytea[],
-      event_payloads bytea[], checkpoints bytea[], records text[], run_ids text[], run_requests bigint[], outcomes text[], runs text[])
+      me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], events text[],
+      deadlines bigint[], payloads bytea[], event_payloads bytea[], checkpoints bytea[], records text[], run_ids text[], run_requests bigint[], outcomes text[], runs text[])
     RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
     BEGIN
       RETURN QUERY WITH told AS (
-        SELECT * FROM unnest(ids, states, lanes, dues, ranks, events, payloads, event_payloads, checkpoints, records)
-          AS u (id, state, lane, due, rank, event, payload, event_payload, checkpoint, record)
+        SELECT * FROM unnest(ids, states, lanes, dues, ranks, events, deadlines, payloads, event_payloads, checkpoints, records)
+          AS u (id, state, lane, due, rank, event, deadline, payload, event_payload, checkpoint, record)
       ), mine AS (
         DELETE FROM taskhost.claim c USING told WHERE c.request = told.id AND c.incarnation = me
         RETURNING c.request, c.epoch, c.visiting
@@ -380,7 +427,8 @@ enum FleetSchema {
         SELECT id, identifier, state, now, payload, record FROM gone
       ), back AS (
         UPDATE taskhost.request r
-        SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, event = kept.event, checkpoint = kept.checkpoint,
+        SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, event = kept.event, deadline = kept.deadline,
+          checkpoint = kept.checkpoint,
           record = kept.record, payload = coalesce(kept.payload, r.payload), event_payload = kept.event_payload,
           lost = CASE WHEN kept.visiting THEN r.lost ELSE 0 END
         FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'failed')
@@ -404,17 +452,18 @@ enum FleetSchema {
     // All or none. The ids come in the order of the requests.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue(
-      identifiers text[], lanes bigint[], dues bigint[], ranks bigint[], events text[], payloads bytea[], records text[])
+      identifiers text[], lanes bigint[], dues bigint[], ranks bigint[], events text[], deadlines bigint[], payloads bytea[],
+      records text[])
     RETURNS TABLE (id bigint) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
     BEGIN
       RETURN QUERY WITH given AS MATERIALIZED (
-        SELECT taskhost.new_id() AS id, u.* FROM unnest(identifiers, lanes, dues, ranks, events, payloads, records)
-          WITH ORDINALITY AS u (identifier, lane, due, rank, event, payload, record, place)
+        SELECT taskhost.new_id() AS id, u.* FROM unnest(identifiers, lanes, dues, ranks, events, deadlines, payloads, records)
+          WITH ORDINALITY AS u (identifier, lane, due, rank, event, deadline, payload, record, place)
       ), requests AS (
-        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, event, payload, record)
-        SELECT id, identifier, 'pending', lane, due, rank, event, payload, record FROM given
+        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, event, deadline, payload, record)
+        SELECT id, identifier, 'pending', lane, due, rank, event, deadline, payload, record FROM given
       ), soon AS (
         INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM given WHERE due <= now
       ), waiting AS (
@@ -428,8 +477,8 @@ enum FleetSchema {
     // host goes on with the holder, and nothing has happened here.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
-      task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, content bytea, its_record text, named text,
-      idempotent text, print bigint, drawn bigint, keeps boolean)
+      task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, its_deadline bigint, content bytea, its_record text,
+      named text, idempotent text, print bigint, drawn bigint, keeps boolean)
     RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -446,8 +495,8 @@ enum FleetSchema {
         END IF;
       END IF;
       LOOP
-        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, payload, record)
-          VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, content, its_record)
+        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
+          VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
           ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
         IF FOUND THEN
           IF due_at <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);

@@ -80,7 +80,9 @@ package final class FleetSession {
   /// The lane of requests with these needs, which is made if there is none.
   package func lane(_ lane: Lane) throws(FleetError) -> Int64 {
     let rows = try ask(
-      PostgresStatement("SELECT taskhost.lane_of($1, $2)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates))))
+      PostgresStatement(
+        "SELECT taskhost.lane_of($1, $2, $3)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates)),
+        .text(lane.gates.concurrencyKey)))
     guard let id = rows.int(0, 0) else { throw .refused("it gave no lane") }
     return id
   }
@@ -113,12 +115,10 @@ package final class FleetSession {
     if !settled.isEmpty { statements.append(Self.finish(incarnation, settled)) }
     statements.append(PostgresStatement("SELECT moved, next_due, taskhost.now_ms(), lanes FROM taskhost.promote(500)"))
     if !wanted.isEmpty {
-      statements.append(
-        PostgresStatement(
-          "SELECT \(Self.claimed) FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
-          .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank))))
+      statements.append(Self.claim(incarnation, wanted))
     }
     statements.append(PostgresStatement("SELECT request FROM taskhost.cancelled($1::uuid)", .text(incarnation)))
+    statements.append(PostgresStatement("SELECT request FROM taskhost.late()"))
     statements.append(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
     let rows = try ask(statements)
     guard rows.count == statements.count else { throw .refused("it did not answer all statements") }
@@ -131,8 +131,9 @@ package final class FleetSession {
     exchange.promoted = promotion.int(0, 0) ?? 0
     exchange.newestLane = promotion.int(0, 3) ?? 0
     if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
-    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 3]) }
-    exchange.cancelled = ids(rows[rows.count - 2])
+    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 4]) }
+    exchange.cancelled = ids(rows[rows.count - 3])
+    exchange.late = ids(rows[rows.count - 2])
     exchange.unheard = events(rows[rows.count - 1])
     return exchange
   }
@@ -145,16 +146,32 @@ package final class FleetSession {
     ).int(0, 0) ?? 0
   }
 
+  private static func claim(_ incarnation: String, _ wanted: [FleetDemand]) -> PostgresStatement {
+    // In one order at all hosts: they wait for each other.
+    let wanted = wanted.filter { !$0.isLimited } + wanted.filter(\.isLimited).sorted { $0.identifier < $1.identifier }
+    return PostgresStatement(
+      "SELECT \(Self.claimed) FROM taskhost.claim($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9)", .text(incarnation),
+      .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank)),
+      .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
+      .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
+      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }))
+  }
+
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
     let runs = settled.flatMap(\.runs)
     return PostgresStatement(
-      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)", .text(incarnation),
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)", .text(incarnation),
       .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
       .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
-      .texts(settled.map(\.record.request.event?.name)), .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
+      .texts(settled.map(\.record.request.event?.name)), .ints(settled.map { deadline(of: $0.record) }), .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
       .blobs(settled.map(\.eventPayload)), .blobs(settled.map(\.checkpoint)),
       .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
       .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
+  }
+
+  /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
+  private static func deadline(of record: RequestRecord) -> Int64 {
+    record.isRelaxed || record.gates.conditions.isEmpty ? .max : record.request.deadline?.unixMilliseconds ?? .max
   }
 
   /// The columns of a request that a host takes.
@@ -185,9 +202,9 @@ package final class FleetSession {
   package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7)", .texts(drafts.map(\.record.request.identifier.rawValue)),
+        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8)", .texts(drafts.map(\.record.request.identifier.rawValue)),
         .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
-        .texts(drafts.map(\.record.request.event?.name)), .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
+        .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }), .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
     return (0..<rows.count).compactMap { row in rows.int(row, 0).map { RequestID(sequence: $0, origin: origin) } }
   }
@@ -201,9 +218,9 @@ package final class FleetSession {
     let record = draft.record
     let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
     return PostgresStatement(
-      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 = 1)",
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1)",
       .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
-      .text(record.request.event?.name), .bytes(record.request.payload), .text(RecordText.text(of: record)),
+      .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
       .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
       .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0))
   }

@@ -36,16 +36,27 @@ package struct FleetLane: Sendable, Hashable {
 }
 
 /// How much of a lane a host wants.
-package struct FleetDemand: Sendable, Hashable {
+package struct FleetDemand: Sendable {
   package var lane: Int64
   /// How many requests at most.
   package var limit: Int
   /// The rank below which the lane was found empty a moment ago.
   package var lowestRank: Int64
+  /// Whose lane it is: what is limited is claimed in the order of the identifiers.
+  package var identifier = ""
+  /// How many runs of the lane's concurrency key the fleet may have at a time; nil for no limit.
+  package var runsPerKey: Int?
+  /// How many claims of the identifier the fleet may make in a period.
+  package var rate: (count: Int, period: Duration)?
+  /// The same for the lane's concurrency key.
+  package var ratePerKey: (count: Int, period: Duration)?
 
   package init(lane: Int64, limit: Int, lowestRank: Int64 = .min) {
     (self.lane, self.limit, self.lowestRank) = (lane, limit, lowestRank)
   }
+
+  /// Whether hosts that claim it wait for each other.
+  package var isLimited: Bool { runsPerKey != nil || rate != nil || ratePerKey != nil }
 }
 
 /// A request that the host owns until its lease ends.
@@ -93,6 +104,8 @@ package struct FleetExchange: Sendable {
   package var claimed: [ClaimedRequest] = []
   /// The requests of the host that somebody has cancelled: it stops them, or they end before they begin.
   package var cancelled: [RequestID] = []
+  /// Requests that nobody has and whose deadline has passed.
+  package var late: [RequestID] = []
   /// Events that came while a host had the request that waits for them, and that nobody has told it yet.
   package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
   /// The number of requests, of all identifiers, that have become due.

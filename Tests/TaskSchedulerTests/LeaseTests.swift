@@ -41,7 +41,7 @@ struct LeaseTests {
     }
 
     func demand() async -> [Int] {
-      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0) } }
+      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0.map(\.room)) } }
     }
 
     func order() async throws -> RunOrder {

@@ -1,6 +1,7 @@
 import FleetStore
 import HostThreads
 import Logging
+import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
@@ -105,13 +106,17 @@ final class FleetExchanges {
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
     agent.cancel(exchange.cancelled)
+    if !exchange.late.isEmpty {
+      try run(FleetErrand(.some(exchange.late)) { .relax($0) } completion: { (_: Result<Void, RequestRefusal>) in }, session, incarnation)
+    }
     for (request, event, payload) in exchange.unheard {
       try run(FleetErrand(.some([request])) { .wake($0, by: event, payload: payload) } completion: { _ in }, session, incarnation)
     }
     giveBackWhatWaits(incarnation)
     let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
     // Others may have room for what this host leaves.
-    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || settled.contains(where: { $0.record.state == .pending }) {
+    let isFree = settled.contains { $0.record.state == .pending || $0.record.request.gates.concurrencyKey != nil }
+    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || isFree {
       try session.notify()
     }
     if exchange.newestLane > newestLane {
@@ -121,7 +126,11 @@ final class FleetExchanges {
       return .zero
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
-    let longest = watched == nil ? Self.longestPause : Self.watchPause
+    var longest = watched == nil ? Self.longestPause : Self.watchPause
+    // A rate may allow more before anything happens.
+    for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
+      if let rate { longest = min(longest, max(.milliseconds(100), rate.period / rate.count)) }
+    }
     return min(longest, exchange.nextDue.map { $0 + .milliseconds(1) } ?? longest)
   }
 
@@ -256,10 +265,16 @@ final class FleetExchanges {
     // Hosts ask for lanes in different orders, so that they do not wait for each other's rows.
     let shuffled = lanes.shuffled()
     guard !shuffled.isEmpty else { return [] }
-    let answer = Awaited<[Int]>()
+    let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: shuffled.map(\.lane)) { answer.set($0) }
-    return zip(shuffled, answer.wait()).compactMap { lane, room in
-      room > 0 ? FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed)) : nil
+    return zip(shuffled, answer.wait()).compactMap { lane, demand in
+      guard demand.room > 0 else { return nil }
+      var wanted = FleetDemand(lane: lane.id, limit: min(demand.room, Self.mostClaimed))
+      wanted.identifier = lane.lane.identifier.rawValue
+      wanted.runsPerKey = demand.runsPerKey
+      wanted.rate = demand.rate.map { ($0.count, $0.period) }
+      wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
+      return wanted
     }
   }
 

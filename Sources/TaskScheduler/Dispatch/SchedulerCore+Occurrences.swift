@@ -102,15 +102,17 @@ extension SchedulerCore {
     guard nextDeadline.isDue(by: now) else { return }
     while true {
       let late = try transaction.pastDeadline(by: now, limit: 500)
-      for var record in late {
-        record.isRelaxed = true
-        try transaction.update(record)
-        handlers[record.request.identifier]?.becamePending(record)
-        note(record)
-      }
+      for var record in late { try relax(&record, transaction) }
       if late.count < 500 { break }
     }
     nextDeadline = try transaction.nextDeadline().map { .at($0) } ?? .never
+  }
+
+  func relax(_ record: inout RequestRecord, _ transaction: any StoreTransaction) throws {
+    record.isRelaxed = true
+    try transaction.update(record)
+    handlers[record.request.identifier]?.becamePending(record)
+    note(record)
   }
 
   // MARK: Clocks

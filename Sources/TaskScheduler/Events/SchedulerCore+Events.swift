@@ -147,6 +147,7 @@ extension SchedulerCore {
       let remedy = known.isEmpty ? "the configuration has none; add [windows.\(window)]" : "the configuration has \(known)"
       throw RequestRefusal(.invalid, "there is no maintenance window \"\(window)\": \(remedy)", field: .window)
     }
+    guard !draftsForFleet else { return }
     for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
       throw RequestRefusal(.invalid, shortage.description, field: .resources)
     }

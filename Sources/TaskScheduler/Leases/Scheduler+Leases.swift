@@ -3,7 +3,7 @@ public import TaskModel
 /// Calls of the host's part in its fleet, from other threads. Each returns at once.
 extension Scheduler {
   /// How many more requests of each lane could begin now; called on the scheduler's thread.
-  public func demand(for lanes: [Lane], completion: @escaping @Sendable ([Int]) -> Void) {
+  public func demand(for lanes: [Lane], completion: @escaping @Sendable ([LaneDemand]) -> Void) {
     inspect { core, now in completion(core.demand(for: lanes, now: now)) }
   }
 

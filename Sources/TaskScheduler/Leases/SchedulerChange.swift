@@ -50,6 +50,19 @@ extension SchedulerChange<BulkResult> {
   }
 }
 
+extension SchedulerChange<Void> {
+  /// Relaxes requests whose deadline has passed: of their conditions, only network and power still count.
+  public static func relax(_ ids: [RequestID]) -> Self {
+    Self { core, transaction, now in
+      for id in ids {
+        guard var record = try transaction.request(id), record.state == .pending, let deadline = record.request.deadline, deadline <= now
+        else { continue }
+        try core.relax(&record, transaction)
+      }
+    }
+  }
+}
+
 extension SchedulerChange<[Submission]> {
   /// Submits requests, all or none.
   public static func submit(_ requests: [TaskRequest]) -> Self {

@@ -1,13 +1,19 @@
+public import SchedulingLimits
 public import TaskModel
 
 /// Requests that the fleet gives to this host for a while. They run as the host's own do; a retry, or what cannot begin, goes back.
 extension SchedulerCore {
   /// How many more requests of each lane could begin now.
-  func demand(for lanes: [Lane], now: WallTime) -> [Int] {
-    guard mayStart, fleet != nil else { return lanes.map { _ in 0 } }
-    return lanes.map { lane in
-      guard let handler = handlers[lane.identifier], isOpen(handler.lane(lane.gates), of: handler, now: now) else { return 0 }
-      return room(of: handler)
+  func demand(for lanes: [Lane], now: WallTime) -> [LaneDemand] {
+    lanes.map { lane in
+      guard mayStart, fleet != nil, let handler = handlers[lane.identifier], isOpen(handler.lane(lane.gates), of: handler, now: now) else {
+        return LaneDemand(room: 0)
+      }
+      var demand = LaneDemand(room: room(of: handler))
+      let limits = policy.limits(of: lane.identifier)
+      demand.rate = limits.rate
+      if lane.gates.concurrencyKey != nil { (demand.runsPerKey, demand.ratePerKey) = (limits.runsPerKey, limits.ratePerKey) }
+      return demand
     }
   }
 
@@ -79,6 +85,8 @@ extension SchedulerCore {
     var notes: [String] = []
     var request = submitted
     try request.checkFleetScope()
+    draftsForFleet = true
+    defer { draftsForFleet = false }
     try check(&request, by: submitter, notes: &notes, now: now)
     request.payload = try fittingPayload(of: request, [])
     let id = RequestID(sequence: 0, origin: fleet)
@@ -89,6 +97,18 @@ extension SchedulerCore {
     return FleetSubmission(
       submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
   }
+}
+
+/// How much of a lane a host could begin now, and the limits that hold for all hosts of its fleet together.
+public struct LaneDemand: Sendable, Hashable {
+  /// How many more runs could begin here.
+  public var room: Int
+  /// How often runs of the identifier may begin.
+  public var rate: Rate?
+  /// How many runs of the lane's concurrency key there may be at a time; nil if it has none.
+  public var runsPerKey: Int?
+  /// How often runs of the lane's concurrency key may begin.
+  public var ratePerKey: Rate?
 }
 
 /// A request that the fleet gives to this host for a while.

@@ -113,6 +113,8 @@ final class SchedulerCore {
   var fleet: UInt64?
   /// Whether the host's lease in the fleet has ended, and it has taken nothing since.
   var leaseIsOver = false
+  /// Whether a submission is checked for the fleet, of which another host may have what this one lacks.
+  var draftsForFleet = false
   /// Ids of the fleet for the requests that a visit adds, last first.
   var drawnIDs: [RequestID] = []
   private var random: any RandomNumberGenerator
