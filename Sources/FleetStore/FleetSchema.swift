@@ -18,12 +18,13 @@ enum FleetSchema {
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL)
     """,
-    // One row a host, updated at each renewal: half of a page stays free, so that the new version stands beside the old one (HOT).
+    // One row a host, updated at each renewal. `closed` are lanes of which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old one (HOT).
     """
     CREATE TABLE taskhost.host (
       incarnation uuid PRIMARY KEY DEFAULT gen_random_uuid(),
       name text NOT NULL, program text NOT NULL, labels text[] NOT NULL, identifiers text[] NOT NULL,
-      began bigint NOT NULL, lease_until bigint NOT NULL, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false)
+      began bigint NOT NULL, lease_until bigint NOT NULL, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false,
+      closed bigint[] NOT NULL DEFAULT '{}', closed_because text[] NOT NULL DEFAULT '{}')
       WITH (fillfactor = 50)
     """,
     "CREATE SEQUENCE taskhost.id_counter",
@@ -228,7 +229,7 @@ enum FleetSchema {
         INSERT INTO taskhost.lane (identifier, gates, concurrency_key) VALUES (which, needs, its_key) ON CONFLICT DO NOTHING;
       END LOOP;
     END $$
-    """
+    """,
   ]
 
   private static let claiming = [

@@ -74,6 +74,14 @@ extension FleetSession {
 
   // MARK: What a host has
 
+  /// Says of which lanes the host takes nothing now, and why.
+  package func publish(_ incarnation: String, closed: [(lane: Int64, reason: String)]) throws(FleetError) {
+    _ = try ask(
+      PostgresStatement(
+        "UPDATE taskhost.host SET closed = $2, closed_because = $3 WHERE incarnation = $1::uuid AND fenced IS NULL", .text(incarnation),
+        .ints(closed.map(\.lane)), .texts(closed.map(\.reason))))
+  }
+
   /// Cancels a request that a host owns: that host stops it, see ``FleetExchange/cancelled``.
   ///
   /// - Returns: Whether a host owns it.

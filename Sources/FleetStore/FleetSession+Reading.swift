@@ -112,6 +112,43 @@ extension FleetSession {
 
   // MARK: Requests
 
+  /// Where a request is, or who could take it; nil if it has ended, or if the fleet has none.
+  package func placement(of id: RequestID) throws(FleetError) -> FleetPlacement? {
+    guard id.origin == origin else { return nil }
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT h.name, h.incarnation = c.incarnation, c.since,
+          CASE WHEN h.lease_until < n.now THEN 'its lease has ended' WHEN h.draining THEN 'it drains for the fleet'
+               ELSE h.closed_because[array_position(h.closed, r.lane)] END
+        FROM taskhost.request r CROSS JOIN (SELECT taskhost.now_ms() AS now) n LEFT JOIN taskhost.claim c ON c.request = r.id
+          LEFT JOIN taskhost.host h ON h.fenced IS NULL AND r.identifier = ANY (h.identifiers)
+        WHERE r.id = $1 ORDER BY h.name
+        """, .int(id.sequence)))
+    guard rows.count > 0 else { return nil }
+    var placement = FleetPlacement()
+    for row in 0..<rows.count {
+      guard let name = rows.text(row, 0) else { continue }
+      if rows.flag(row, 1) {
+        placement.owner = (name, WallTime(unixMilliseconds: rows.int(row, 2) ?? 0))
+      }
+      placement.hosts.append((name, rows.text(row, 3)))
+    }
+    return placement
+  }
+
+  /// The requests that nobody has and that are due by a time, without payloads: at most `limit`, the first ones first.
+  package func waiting(dueBy time: WallTime, limit: Int) throws(FleetError) -> [RequestRecord] {
+    try records(
+      ask(
+        PostgresStatement(
+          """
+          SELECT r.id, ''::bytea, r.record, false FROM taskhost.request r
+          WHERE r.state = 'pending' AND r.due <= $1 AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id)
+          ORDER BY r.due, r.id LIMIT $2
+          """, .int(time.unixMilliseconds), .int(Int64(limit)))))
+  }
+
   /// A request with its payload, wherever it is; nil if the fleet has none.
   package func request(_ id: RequestID) throws(FleetError) -> RequestRecord? {
     guard id.origin == origin else { return nil }

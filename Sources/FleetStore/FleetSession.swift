@@ -160,10 +160,12 @@ package final class FleetSession {
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
     let runs = settled.flatMap(\.runs)
     return PostgresStatement(
-      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)", .text(incarnation),
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+      .text(incarnation),
       .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
       .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
-      .texts(settled.map(\.record.request.event?.name)), .ints(settled.map { deadline(of: $0.record) }), .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
+      .texts(settled.map(\.record.request.event?.name)), .ints(settled.map { deadline(of: $0.record) }),
+      .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
       .blobs(settled.map(\.eventPayload)), .blobs(settled.map(\.checkpoint)),
       .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
       .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
@@ -204,7 +206,8 @@ package final class FleetSession {
       PostgresStatement(
         "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8)", .texts(drafts.map(\.record.request.identifier.rawValue)),
         .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
-        .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }), .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
+        .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }),
+        .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
     return (0..<rows.count).compactMap { row in rows.int(row, 0).map { RequestID(sequence: $0, origin: origin) } }
   }

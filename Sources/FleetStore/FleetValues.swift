@@ -116,6 +116,14 @@ package struct FleetExchange: Sendable {
   package var nextDue: Duration?
 }
 
+/// Where a request of the fleet is, or who could take it.
+package struct FleetPlacement: Sendable {
+  /// The host that has it, and since when, by the database's clock; nil if nobody has.
+  package var owner: (host: String, since: WallTime)?
+  /// The hosts that have a handler for it, each with the reason for which it takes nothing of its kind now; nil for none.
+  package var hosts: [(name: String, reason: String?)] = []
+}
+
 /// A checked request on its way in. Its record has no id of the fleet yet.
 package struct FleetDraft: Sendable {
   package var record: RequestRecord

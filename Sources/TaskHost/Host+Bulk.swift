@@ -55,7 +55,11 @@ extension Host {
     for start in stride(from: 0, to: waiting.count, by: BulkOrder.atOnce) {
       let some = Array(waiting[start..<min(start + BulkOrder.atOnce, waiting.count)])
       let step = try await ask { completion in
-        var errand = FleetErrand(.some(some)) { .bulk(order, on: $0) } completion: { completion($0) }
+        var errand = FleetErrand(.some(some)) {
+          .bulk(order, on: $0)
+        } completion: {
+          completion($0)
+        }
         errand.needsKey = order.action == .retry
         fleet.agent.add(errand)
       }
@@ -83,7 +87,9 @@ extension Host {
     let order = try BulkOrder(action, filter, limit: BulkOrder.atOnce)
     var scan = order.scan
     while true {
-      let found = try fleet.read { [scan] (session) throws(FleetError) in try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule } }
+      let found = try fleet.read { [scan] (session) throws(FleetError) in
+        try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule }
+      }
       let step = try await carryOutInFleet(order, on: found.records)
       result.done += step.done
       result.refused += step.refused

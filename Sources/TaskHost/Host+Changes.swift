@@ -42,14 +42,18 @@ extension Host {
   ) async throws(RequestRefusal) -> Value {
     guard let fleet = try fleetThatHas(id) else { return try await ask { self.scheduler.perform(change, completion: $0) } }
     return try await ask { completion in
-      var errand = FleetErrand(.all([id])) { _ in change } completion: { completion($0) }
+      var errand = FleetErrand(.all([id])) { _ in
+        change
+      } completion: {
+        completion($0)
+      }
       errand.needsKey = needsKey
       fleet.agent.add(errand)
     }
   }
 
   /// The fleet, if it has the request, and this host does not hold it for the fleet.
-  private func fleetThatHas(_ id: RequestID) throws(RequestRefusal) -> FleetView? {
+  func fleetThatHas(_ id: RequestID) throws(RequestRefusal) -> FleetView? {
     guard let fleet, fleet.has(id), try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil else { return nil }
     return fleet
   }

@@ -41,7 +41,9 @@ extension Host {
   func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(RequestRefusal) -> ScannedRequests {
     let own = try read { () throws(StoreError) in try store.scan(scan, accepts: accepts) }
     guard let fleet else { return own }
-    let shared = try fleet.read { (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }
+    guard let shared = try fleet.readIfThere({ (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }) else {
+      return own
+    }
     var both = own.merged(with: shared, by: scan)
     for index in both.records.indices where fleet.has(both.records[index].id) {
       let id = both.records[index].id
@@ -66,7 +68,7 @@ extension Host {
     let running = await liveRuns().filter(query.matches)
     var ended = try read { () throws(StoreError) in try store.runs(query) }
     if let fleet, query.request.map({ fleet.has($0) }) != false {
-      ended += try fleet.read { (session) throws(FleetError) in try session.runs(query) }
+      ended += try fleet.readIfThere { (session) throws(FleetError) in try session.runs(query) } ?? []
       ended.sort { $0.id > $1.id }
     }
     let all = running + ended.filter { ended in !running.contains { $0.id == ended.id } }
@@ -77,7 +79,7 @@ extension Host {
   public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
     if let running = await liveRuns().first(where: { $0.id == id }) { return try traced(running) }
     if let record = try read({ () throws(StoreError) in try store.run(id) }) { return try traced(record) }
-    if let fleet, let record = try fleet.read({ (session) throws(FleetError) in try session.run(id) }) { return record }
+    if let fleet, let record = try fleet.readIfThere({ (session) throws(FleetError) in try session.run(id) }) ?? nil { return record }
     throw RequestRefusal(.notFound, "there is no run \(id)")
   }
 

@@ -1,3 +1,4 @@
+import FleetStore
 import HostConditions
 import HostThreads
 import Logging
@@ -11,9 +12,12 @@ extension Host {
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
-    return try await onThread { [explainer] in
+    let placement = try fleetThatHas(id)?.read { (session) throws(FleetError) in try session.placement(of: id) }
+    var explanation = try await onThread { [explainer] in
       Result { () throws(StoreError) in try explainer.explain(record) }.mapError { RequestRefusal($0) }
     }
+    if let placement { explanation.place(placement, at: configuration.fleetName) }
+    return explanation
   }
 
   /// All conditions of the machine. Reads those that no request waits for.
@@ -61,15 +65,22 @@ extension Host {
   ) async throws(RequestRefusal) -> Forecast {
     let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
     let to = basis.from + .seconds(hours * 3600)
-    return try await onThread { [explainer] in
+    return try await onThread { [explainer, fleet] in
       do {
-        let queue = try explainer.queue(dueBy: to)
+        var queue = try explainer.queue(dueBy: to)
+        let shared = try fleet?.readIfThere { (session) throws(FleetError) in
+          try session.waiting(dueBy: to, limit: RequestExplainer.forecastRequests)
+        }
+        queue.requests += (shared ?? nil) ?? []
         var forecast = basis.forecast(of: queue, to: to, limit: limit, isWanted: isWanted)
         if queue.requests.count >= RequestExplainer.forecastRequests {
           forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the forecast covers only the newest")
           forecast.isTruncated = true
         }
+        if (shared ?? nil)?.isEmpty == false { forecast.notes.append("requests of the fleet are shown as if this host ran them") }
         return .success(forecast)
+      } catch let refusal as RequestRefusal {
+        return .failure(refusal)
       } catch { return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)"))) }
     }
   }

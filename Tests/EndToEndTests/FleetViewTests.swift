@@ -71,4 +71,24 @@ struct FleetViewTests {
       #expect(again.status == 6 && again.errors.contains("already cancelled"), "\(again)")
     }
   }
+
+  @Test("why says which host has a request, why no host takes it, or when it is due")
+  func why() async throws {
+    try await withWorker(job: "echo begun > @PIPE@; exec sleep 600") { fleet, first, second in
+      let lines = try fleet.reader()
+      let running = try (await first.cli("submit", "job"), await first.cli("submit", "job")).0.output
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(try [lines.line(), lines.line()] == ["begun", "begun"])
+      #expect(try await first.json("tasks", "why", running)["gates"]?.array.first?.string == "the host b has it")
+      let late = try await first.cli("submit", "job", "--after", "1h").output.trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(try await second.json("tasks", "why", late)["gates"]?.array.first?.string?.contains("due in") == true)
+      let waiting = try await first.cli("submit", "job").output.trimmingCharacters(in: .whitespacesAndNewlines)
+      let why = try await second.json("tasks", "why", waiting)["gates"]?.array.compactMap(\.string) ?? []
+      #expect(why.count == 2 && why[0] == "a: it drains for the fleet" && why[1].contains("b: the plugin is busy"), "\(why)")
+      let forecast = try await first.json("forecast", "--hours", "2")
+      #expect(forecast["entries"]?.array.contains { $0["request"]?.string == late } == true, "\(forecast)")
+      #expect(try await first.json("tasks", "cancel", "--identifier", "job")["cancelled"]?.integer == 4)
+      try await first.request(running, is: "cancelled")
+    }
+  }
 }

@@ -74,7 +74,8 @@ struct FleetVisitTests {
     record.ended = SystemClock().wallTime
     let new = try #require(try fleet.session.draw(1).first)
     var added = FleetDraft(
-      record: RequestRecord(id: new, request: draft.record.request, state: .pending, due: hour, submitted: record.submitted), lane: draft.lane)
+      record: RequestRecord(id: new, request: draft.record.request, state: .pending, due: hour, submitted: record.submitted),
+      lane: draft.lane)
     added.isDrawn = true
     try fleet.session.settle(host, [SettledRequest(record: record, lane: taken[0].lane, runs: [])], adding: [added])
     #expect(try fleet.session.request(old)?.state == .cancelled)

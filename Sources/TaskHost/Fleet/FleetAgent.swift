@@ -32,6 +32,8 @@ final class FleetAgent: Sendable {
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
     var schedulesVersion = 1
+    /// Why the last turn with the database failed; nil if it did not.
+    var trouble: String?
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
     var isOver = false
@@ -104,6 +106,11 @@ final class FleetAgent: Sendable {
 
   // MARK: Called on any thread
 
+  /// Why the database cannot be used; nil if it can.
+  var trouble: String? { lease.trouble ?? state.withLock { $0.trouble } }
+
+  func set(trouble: String?) { state.withLock { $0.trouble = trouble } }
+
   /// Lets the thread look again.
   func wake() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -139,7 +146,7 @@ final class FleetAgent: Sendable {
   ) {
     do throws(RequestRefusal) {
       let submissions = try drafts.get()
-      if let trouble = lease.trouble { throw Self.away(trouble) }
+      if let trouble { throw Self.away(trouble) }
       let isTaken = state.withLock { state in
         guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
         state.arrivals.append(Arrival(submissions: submissions, completion: completion))
@@ -152,7 +159,7 @@ final class FleetAgent: Sendable {
 
   /// Changes requests of the fleet that no host runs.
   func add(_ errand: FleetErrand) {
-    if let trouble = lease.trouble { return errand.refuse(Self.away(trouble)) }
+    if let trouble { return errand.refuse(Self.away(trouble)) }
     let isTaken = state.withLock { state in
       guard !state.isOver, state.errands.count < Self.mostArrivals else { return false }
       state.errands.append(errand)

@@ -17,6 +17,9 @@ final class FleetExchanges {
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
   private let schedules: FleetSchedules
+  /// When reasons may be published again, and the lanes for which that was done last.
+  private var publishDue = MonotonicTime(nanoseconds: 0)
+  private var published: (incarnation: String, closed: [Int64])?
   /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
   private var watched: (until: WallTime, runs: Set<RunID>)?
   /// When the days of the history are looked after next.
@@ -26,6 +29,9 @@ final class FleetExchanges {
 
   /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
   private static let longestPause = Duration.seconds(5)
+  /// How often reasons are published at most, and of how many lanes.
+  private static let publishPause = Duration.seconds(2)
+  private static let mostPublished = 200
   /// The same while somebody reads the stream of events, which has the ends of all runs of the fleet.
   private static let watchPause = Duration.seconds(1)
   /// How far back it is looked again: rows have the time of their statement, and are seen after their commit.
@@ -47,6 +53,7 @@ final class FleetExchanges {
       do throws(FleetError) {
         pause = try turn(&work)
         failures = 0
+        agent.set(trouble: nil)
       } catch {
         agent.putBack(work.settled)
         refuse(work.arrivals, "\(error)")
@@ -54,6 +61,7 @@ final class FleetExchanges {
         if error != .fenced {
           (session, cleared) = (nil, nil)
           failures += 1
+          agent.set(trouble: "\(error)")
         }
         pause = agent.place.pause(after: max(1, failures))
       }
@@ -100,6 +108,7 @@ final class FleetExchanges {
       cleared = incarnation
     }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
+    if !work.isOver { try publish(wanted, session, incarnation) }
     let settled = try settlements(work.settled, incarnation, session)
     let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
     agent.letGo(of: work.settled.map(\.request.record.id))
@@ -107,10 +116,18 @@ final class FleetExchanges {
     let refused = take(exchange.claimed, incarnation)
     agent.cancel(exchange.cancelled)
     if !exchange.late.isEmpty {
-      try run(FleetErrand(.some(exchange.late)) { .relax($0) } completion: { (_: Result<Void, RequestRefusal>) in }, session, incarnation)
+      try run(
+        FleetErrand(.some(exchange.late)) {
+          .relax($0)
+        } completion: { (_: Result<Void, RequestRefusal>) in
+        }, session, incarnation)
     }
     for (request, event, payload) in exchange.unheard {
-      try run(FleetErrand(.some([request])) { .wake($0, by: event, payload: payload) } completion: { _ in }, session, incarnation)
+      try run(
+        FleetErrand(.some([request])) {
+          .wake($0, by: event, payload: payload)
+        } completion: { _ in
+        }, session, incarnation)
     }
     giveBackWhatWaits(incarnation)
     let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
@@ -220,7 +237,11 @@ final class FleetExchanges {
     }
     let idempotency = request.idempotencyKey.map { (key: $0, fingerprint: arrival.submissions[0].fingerprint) }
     request.idempotencyKey = nil
-    var errand = FleetErrand(.all([holder])) { [request] _ in .submit([request]) } completion: { arrival.completion($0) }
+    var errand = FleetErrand(.all([holder])) { [request] _ in
+      .submit([request])
+    } completion: {
+      arrival.completion($0)
+    }
     (errand.adds, errand.idempotency) = (1, idempotency)
     agent.add(errand)
   }
@@ -260,6 +281,23 @@ final class FleetExchanges {
   }
 
   // MARK: Claims and ends
+
+  /// Tells people at other hosts of which lanes this one takes nothing now, and why.
+  private func publish(_ wanted: [FleetDemand], _ session: FleetSession, _ incarnation: String) throws(FleetError) {
+    guard SystemClock.now >= publishDue else { return }
+    let taken = Set(wanted.map(\.lane))
+    let shut = Array(lanes.lazy.filter { !taken.contains($0.id) }.prefix(Self.mostPublished))
+    var closed: [(lane: Int64, reason: String)] = []
+    if !shut.isEmpty {
+      let answer = Awaited<[String?]>()
+      agent.scheduler.obstacles(for: shut.map(\.lane)) { answer.set($0) }
+      for (lane, reason) in zip(shut, answer.wait()) { if let reason { closed.append((lane.id, reason)) } }
+    }
+    guard published?.incarnation != incarnation || published.map({ $0.closed != closed.map(\.lane) }) != false else { return }
+    publishDue = SystemClock.now + Self.publishPause
+    try session.publish(incarnation, closed: closed)
+    published = (incarnation, closed.map(\.lane))
+  }
 
   private func demand() -> [FleetDemand] {
     // Hosts ask for lanes in different orders, so that they do not wait for each other's rows.
@@ -310,8 +348,9 @@ final class FleetExchanges {
     }
     let byID = Dictionary(requests.map { ($0.record.id, $0) }) { first, _ in first }
     let answer = Awaited<Result<[RequestID], RequestRefusal>>()
-    agent.scheduler.lease(requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation })
-    { answer.set($0) }
+    agent.scheduler.lease(
+      requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation }
+    ) { answer.set($0) }
     let refused =
       switch answer.wait() {
       case .success(let refused): refused
@@ -319,7 +358,7 @@ final class FleetExchanges {
       }
     guard !refused.isEmpty else { return 0 }
     agent.surrendered(
-      refused.compactMap { byID[$0] }.map { 
+      refused.compactMap { byID[$0] }.map {
         SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint)
       })
     return refused.count

@@ -51,7 +51,9 @@ final class FleetSchedules {
     // A host that runs it at this moment has it until its end.
     for name in changes.changed {
       guard let id = stored[name]?.id, let schedule = wanted[name] else { continue }
-      let change = FleetErrand(.all([id])) { _ in .align(id, with: name, schedule) } completion: { result in
+      let change = FleetErrand(.all([id])) { _ in
+        .align(id, with: name, schedule)
+      } completion: { result in
         if case .failure = result { isDone.withLock { $0 = false } }
       }
       try exchanges.run(change, session, incarnation)
@@ -60,7 +62,9 @@ final class FleetSchedules {
       let isStopped = try session.stop(id)
       if isStopped { try session.notify() }
       guard !isStopped else { continue }
-      let end = FleetErrand(.all([id])) { _ in .endSchedule(id) } completion: { result in
+      let end = FleetErrand(.all([id])) { _ in
+        .endSchedule(id)
+      } completion: { result in
         if case .failure = result { isDone.withLock { $0 = false } }
       }
       try exchanges.run(end, session, incarnation)

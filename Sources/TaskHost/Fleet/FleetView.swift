@@ -40,6 +40,14 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     } catch { throw RequestRefusal(.unavailable, "\(error)") }
   }
 
+  /// The same for what completes an answer: nil while the database is away, which the host's status says.
+  func readIfThere<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value? {
+    do throws(RequestRefusal) { return try read(body) } catch {
+      guard agent.trouble != nil || error.code == .unavailable else { throw error }
+      return nil
+    }
+  }
+
   /// A request of the fleet, wherever it is.
   func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
     if let record = try read({ (session) throws(FleetError) in try session.request(id) }) { return record }

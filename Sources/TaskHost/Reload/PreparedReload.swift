@@ -174,7 +174,9 @@ struct PreparedReload: Sendable {
   /// - Parameters:
   ///   - shared: The identifiers whose schedules are the fleet's.
   ///   - adopted: Called on the scheduler's thread once that is durable; returns the launcher.
-  func plan(besides shared: Set<TaskIdentifier>, adopted: @escaping @Sendable (_ payloads: TypedPayloads) -> (any Launcher)?) -> SchedulingPlan {
+  func plan(besides shared: Set<TaskIdentifier>, adopted: @escaping @Sendable (_ payloads: TypedPayloads) -> (any Launcher)?)
+    -> SchedulingPlan
+  {
     let configuration = rules.configuration
     var plan = SchedulingPlan(
       policy: configuration.schedulingPolicy(), contracts: contracts,

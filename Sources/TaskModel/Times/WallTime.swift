@@ -8,9 +8,9 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// The moment that many milliseconds after the start of 1970, UTC.
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
-  /// Later than every time: "never", or "unknown".
   /// Before every other time.
   public static let distantPast = WallTime(unixMilliseconds: .min)
+  /// Later than every time: "never", or "unknown".
   public static let distantFuture = WallTime(unixMilliseconds: .max)
 
   /// The moment that many seconds after the start of 1970, UTC, saturating at the ends of the range.

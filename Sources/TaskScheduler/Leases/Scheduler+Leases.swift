@@ -7,6 +7,11 @@ extension Scheduler {
     inspect { core, now in completion(core.demand(for: lanes, now: now)) }
   }
 
+  /// Why nothing of each lane could begin now, in a sentence; nil if something could. Called on the scheduler's thread.
+  public func obstacles(for lanes: [Lane], completion: @escaping @Sendable ([String?]) -> Void) {
+    inspect { core, now in completion(lanes.map { core.obstacle(of: $0, now: now) }) }
+  }
+
   /// Takes requests that the fleet gave to this host; what can begin has begun when `completion` is called. It gets those that were not
   /// taken.
   ///

@@ -95,7 +95,8 @@ extension SchedulerCore {
       id: id, request: request, state: .pending, due: first.moved(by: offset(of: request, id)),
       occurrence: request.repetition == nil ? nil : first, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
     return FleetSubmission(
-      submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
+      submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value,
+      notes: notes)
   }
 }
 
