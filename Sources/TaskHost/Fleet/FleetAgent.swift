@@ -27,6 +27,8 @@ final class FleetAgent: Sendable {
   private struct State {
     var holdings: [RequestID: Holding] = [:]
     var settled: [SurrenderedRequest] = []
+    /// What is told of requests that are on their way back, once the database has them.
+    var untold: [RequestID: [HostEvent]] = [:]
     var arrivals: [Arrival] = []
     var errands: [FleetErrand] = []
     var schedules: [ScheduleName: ScheduledRequest] = [:]
@@ -119,8 +121,21 @@ final class FleetAgent: Sendable {
 
   /// The scheduler holds these no more.
   func surrendered(_ requests: [SurrenderedRequest]) {
-    state.withLock { $0.settled += requests }
+    state.withLock { state in
+      state.settled += requests
+      for request in requests where state.holdings[request.record.id] != nil { state.untold[request.record.id] = [] }
+    }
     wake()
+  }
+
+  /// Whether an event waits until the database has what it tells of: before that, it may be undone.
+  func defers(_ event: HostEvent) -> Bool {
+    guard let id = event.request, id.origin == place.origin else { return false }
+    return state.withLock { state in
+      guard state.untold[id] != nil else { return false }
+      state.untold[id]?.append(event)
+      return true
+    }
   }
 
   /// Submits requests to the fleet, all or none.
@@ -175,7 +190,7 @@ final class FleetAgent: Sendable {
 
   private func leaseHasEnded() {
     let held = state.withLock { state in
-      defer { (state.holdings, state.cancelled) = ([:], []) }
+      defer { (state.holdings, state.cancelled, state.untold) = ([:], [], [:]) }
       return Array(state.holdings.keys)
     }
     // First what waits, so that nothing begins any more, then what runs.
@@ -240,13 +255,20 @@ final class FleetAgent: Sendable {
   }
 
   /// The database has recorded these, or they are somebody else's.
-  func letGo(of ids: [RequestID]) {
-    state.withLock { state in
+  ///
+  /// - Parameter fenced: Those that are: what happened to them here is not told.
+  func letGo(of ids: [RequestID], fenced: [RequestID]) {
+    let events = state.withLock { state in
+      var events: [HostEvent] = []
       for id in ids {
         state.holdings[id] = nil
         state.cancelled.remove(id)
+        guard let untold = state.untold.removeValue(forKey: id), !fenced.contains(id) else { continue }
+        events += untold
       }
+      return events
     }
+    for event in events { observe(event) }
   }
 
   /// What could not be recorded comes again with the next work.
