@@ -203,7 +203,6 @@ public final class Host: Sendable {
         clocks: MachineMonitor.clockReference,
         observe: { notice in
           surroundings.receive(notice)
-          if case .event(let event) = notice, fleet?.agent.defers(event) == true { return }
           events.receive(notice)
           if case .surrendered(let requests) = notice { fleet?.agent.surrendered(requests) }
         })

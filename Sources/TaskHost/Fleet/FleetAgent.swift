@@ -27,8 +27,6 @@ final class FleetAgent: Sendable {
   private struct State {
     var holdings: [RequestID: Holding] = [:]
     var settled: [SurrenderedRequest] = []
-    /// What is told of requests that are on their way back, once the database has them.
-    var untold: [RequestID: [HostEvent]] = [:]
     var arrivals: [Arrival] = []
     var errands: [FleetErrand] = []
     var schedules: [ScheduleName: ScheduledRequest] = [:]
@@ -121,21 +119,8 @@ final class FleetAgent: Sendable {
 
   /// The scheduler holds these no more.
   func surrendered(_ requests: [SurrenderedRequest]) {
-    state.withLock { state in
-      state.settled += requests
-      for request in requests where state.holdings[request.record.id] != nil { state.untold[request.record.id] = [] }
-    }
+    state.withLock { $0.settled += requests }
     wake()
-  }
-
-  /// Whether an event waits until the database has what it tells of: before that, it may be undone.
-  func defers(_ event: HostEvent) -> Bool {
-    guard let id = event.request, id.origin == place.origin else { return false }
-    return state.withLock { state in
-      guard state.untold[id] != nil else { return false }
-      state.untold[id]?.append(event)
-      return true
-    }
   }
 
   /// Submits requests to the fleet, all or none.
@@ -161,7 +146,7 @@ final class FleetAgent: Sendable {
   ) {
     do throws(RequestRefusal) {
       let submissions = try drafts.get()
-      if let trouble { throw Self.away(trouble) }
+      if let trouble = lease.trouble { throw Self.away(trouble) }
       let isTaken = state.withLock { state in
         guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
         state.arrivals.append(Arrival(submissions: submissions, completion: completion))
@@ -174,7 +159,7 @@ final class FleetAgent: Sendable {
 
   /// Changes requests of the fleet that no host runs.
   func add(_ errand: FleetErrand) {
-    if let trouble { return errand.refuse(Self.away(trouble)) }
+    if let trouble = lease.trouble { return errand.refuse(Self.away(trouble)) }
     let isTaken = state.withLock { state in
       guard !state.isOver, state.errands.count < Self.mostArrivals else { return false }
       state.errands.append(errand)
@@ -190,7 +175,7 @@ final class FleetAgent: Sendable {
 
   private func leaseHasEnded() {
     let held = state.withLock { state in
-      defer { (state.holdings, state.cancelled, state.untold) = ([:], [], [:]) }
+      defer { (state.holdings, state.cancelled) = ([:], []) }
       return Array(state.holdings.keys)
     }
     // First what waits, so that nothing begins any more, then what runs.
@@ -254,21 +239,24 @@ final class FleetAgent: Sendable {
     }
   }
 
-  /// The database has recorded these, or they are somebody else's.
+  /// The database has recorded these, which is told now, or they are somebody else's.
   ///
-  /// - Parameter fenced: Those that are: what happened to them here is not told.
-  func letGo(of ids: [RequestID], fenced: [RequestID]) {
-    let events = state.withLock { state in
-      var events: [HostEvent] = []
-      for id in ids {
-        state.holdings[id] = nil
-        state.cancelled.remove(id)
-        guard let untold = state.untold.removeValue(forKey: id), !fenced.contains(id) else { continue }
-        events += untold
+  /// - Parameter fenced: Those that are.
+  func letGo(of requests: [SurrenderedRequest], fenced: [RequestID]) {
+    state.withLock { state in
+      for request in requests {
+        state.holdings[request.record.id] = nil
+        state.cancelled.remove(request.record.id)
       }
-      return events
     }
-    for event in events { observe(event) }
+    guard observedSince() != nil else { return }
+    let fenced = Set(fenced)
+    for request in requests where !fenced.contains(request.record.id) {
+      for run in request.runs { observe(.run(run)) }
+      var record = request.record
+      record.request.payload = []
+      observe(.request(record))
+    }
   }
 
   /// What could not be recorded comes again with the next work.
