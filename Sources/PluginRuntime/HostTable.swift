@@ -36,6 +36,7 @@ enum HostTable {
       if strcmp(id, TASKHOST_EXTENSION_TRACE) == 0 { return UnsafeRawPointer(TraceTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_ASSERTIONS) == 0 { return UnsafeRawPointer(AssertionsTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_TRANSFERS) == 0 { return UnsafeRawPointer(TransfersTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_FLEET) == 0 { return UnsafeRawPointer(FleetTable.shared) }
       if strcmp(id, TASKHOST_EXTENSION_RESOURCES) == 0 { return UnsafeRawPointer(ResourcesTable.shared) }
       return nil
     }

@@ -2,7 +2,7 @@ import TaskModel
 
 extension WireOrder: WireValue {
   /// Upper bound of its size in bytes.
-  var wireBytes: Int { (trace == nil ? 59 : 59 + 2 * 60) + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
+  var wireBytes: Int { (trace == nil ? 68 : 68 + 2 * 60) + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {
     writer.write(run)
@@ -14,6 +14,7 @@ extension WireOrder: WireValue {
     writer.flag(tellsBegin)
     writer.optional(notBefore) { $0.integer($1.nanoseconds) }
     writer.optional(trace)
+    writer.optional(fencingToken) { $0.integer($1) }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -30,7 +31,10 @@ extension WireOrder: WireValue {
       notBefore: try reader.optional("an order's time") { (reader) throws(LinkError) in
         MonotonicTime(nanoseconds: try reader.integer(Int64.self, "an order's time"))
       },
-      trace: try reader.optional(RunTrace.self, "an order's trace"))
+      trace: try reader.optional(RunTrace.self, "an order's trace"),
+      fencingToken: try reader.optional("a fencing token") { (reader) throws(LinkError) in
+        try reader.integer(Int64.self, "a fencing token")
+      })
   }
 }
 

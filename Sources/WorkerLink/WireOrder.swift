@@ -20,11 +20,13 @@ public struct WireOrder: Sendable, Hashable {
   public var notBefore: MonotonicTime?
   /// The run's trace; nil if its request was submitted without one.
   public var trace: RunTrace?
+  /// For a request of a fleet: greater than that of every earlier owner of the request.
+  public var fencingToken: Int64?
 
   /// Creates an order.
   public init(
     run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    tellsBegin: Bool = false, notBefore: MonotonicTime? = nil, trace: RunTrace? = nil
+    tellsBegin: Bool = false, notBefore: MonotonicTime? = nil, trace: RunTrace? = nil, fencingToken: Int64? = nil
   ) {
     self.run = run
     self.request = request
@@ -35,6 +37,7 @@ public struct WireOrder: Sendable, Hashable {
     self.tellsBegin = tellsBegin
     self.notBefore = notBefore
     self.trace = trace
+    self.fencingToken = fencingToken
   }
 
   /// The part of a launcher's order that travels.
@@ -42,6 +45,6 @@ public struct WireOrder: Sendable, Hashable {
     self.init(
       run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload,
       arguments: order.arguments, tellsBegin: order.tellsBegin, notBefore: order.notBefore,
-      trace: order.trace)
+      trace: order.trace, fencingToken: order.fencingToken)
   }
 }

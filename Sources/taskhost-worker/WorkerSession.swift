@@ -96,7 +96,8 @@ final class WorkerSession: Sendable {
         guard let contract = contracts[order.identifier] else { Worker.give(up: "the host ordered a run of an unknown identifier") }
         return RunOrder(
           run: order.run, request: order.request, contract: contract, attempt: order.attempt, payload: order.payload,
-          arguments: order.arguments, tellsBegin: order.tellsBegin, notBefore: order.notBefore, trace: order.trace)
+          arguments: order.arguments, tellsBegin: order.tellsBegin, notBefore: order.notBefore, trace: order.trace,
+          fencingToken: order.fencingToken)
       })
   }
 

@@ -131,4 +131,23 @@ struct FleetTests {
       #expect(status["ready"]?.integer == 0, "\(status)")
     }
   }
+
+  @Test("each owner of a request has a greater fencing token than the one before, and a request of one host has none")
+  func fencing() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo \"${TASKHOST_FENCING_TOKEN:-none}\" > @PIPE@; exit 75") { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      _ = try await first.cli("submit", "job")
+      let tokens = try (0..<2).map { _ in try #require(Int(try lines.line())) }
+      #expect(tokens[0] < tokens[1], "\(tokens)")
+      let pipe = fleet.pipe
+      try first.configure(
+        fleet.configuration("a", job: "echo \"${TASKHOST_FENCING_TOKEN:-none}\" > \(pipe)").replacing("scope = \"fleet\"", with: ""))
+      #expect(try await first.terminate().status == 0)
+      try await first.start()
+      _ = try await first.cli("submit", "job", "--wait")
+      #expect(try lines.line() == "none")
+    }
+  }
 }

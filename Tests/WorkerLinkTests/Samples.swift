@@ -102,6 +102,7 @@ enum Samples {
         WireOrder(
           run: run, request: request, identifier: identifier, attempt: 2, payload: [], trace: RunTrace(current: trace, link: trace)),
         WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: [], trace: RunTrace(current: trace, link: nil)),
+        WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: [], fencingToken: .max),
       ]),
       .shutdown,
       .lease(until: 1),

@@ -173,6 +173,7 @@ extension CommandSettings {
     if let run {
       variables["TASKHOST_REQUEST_ID"] = run.functions.pointee.request_id(run.task).map { String(cString: $0) }
       variables["TASKHOST_ATTEMPT"] = String(run.functions.pointee.attempt(run.task))
+      variables["TASKHOST_FENCING_TOKEN"] = run.fencingToken.map(String.init)
       // The name that other tools read, `taskhost submit` among them.
       variables["TRACEPARENT"] = run.trace?.traceparent
       if isNotice { NoticeVariables.add(to: &variables, from: (try? run.payload()) ?? []) }

@@ -809,6 +809,26 @@ typedef struct taskhost_resources {
   taskhost_status (*launch_tokens)(taskhost_launch launch, const char *name, uint64_t *tokens);
 } taskhost_resources;
 
+/* ---- extension org.taskhost.fleet/1: requests that many hosts share ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_fleet *. */
+#define TASKHOST_EXTENSION_FLEET "org.taskhost.fleet/1"
+
+/* What a run of a request that hosts share (scope = "fleet") can know of that. */
+typedef struct taskhost_fleet {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Writes the run's fencing token to *token: whichever host owns the request later gives its run a greater one. Pass it on with what
+   * the run writes elsewhere, and let that place refuse a token that is less than one it has seen: then a run of a host that has lost
+   * the request changes nothing there. The attempts of one request on one host may have the same token.
+   * ENOTFOUND: the request is not a fleet's. EINVAL, ESTALE.
+   * Source: M. Kleppmann, "How to do distributed locking" (2016). */
+  taskhost_status (*fencing_token)(taskhost_task task, uint64_t *token);
+} taskhost_fleet;
+
 /* ---- what a plugin exports ---- */
 
 /* Read before anything is called. Must equal TASKHOST_ABI_VERSION. */
@@ -908,6 +928,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_pending_request, identifier) == 32, "ta
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests) == 48, "taskhost_requests has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests_2) == 80, "taskhost_requests_2 has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_file) == 24, "taskhost_file has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_fleet) == 16, "taskhost_fleet has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_work) == 48, "taskhost_work has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_work, items_attempted) == 8, "taskhost_work.items_attempted");

@@ -341,7 +341,9 @@ final class FleetExchanges {
       switch claim.record {
       case .success(var record):
         record.losses = record.losses.adding(saturating: claim.lost)
-        requests.append(LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint))
+        requests.append(
+          LeasedRequest(
+            record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint, fencingToken: claim.epoch))
       case .failure(let flaw):
         agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
       }

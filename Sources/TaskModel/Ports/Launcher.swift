@@ -42,11 +42,14 @@ public struct RunOrder: Sendable {
   public var notBefore: MonotonicTime?
   /// The run's trace; nil if its request was submitted without one, and the host makes none.
   public var trace: RunTrace?
+  /// For a request of a fleet: greater than that of every earlier owner of the request.
+  public var fencingToken: Int64?
 
   /// Creates an order.
   public init(
     run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    isAhead: Bool = false, tellsBegin: Bool = false, notBefore: MonotonicTime? = nil, trace: RunTrace? = nil
+    isAhead: Bool = false, tellsBegin: Bool = false, notBefore: MonotonicTime? = nil, trace: RunTrace? = nil,
+    fencingToken: Int64? = nil
   ) {
     self.run = run
     self.request = request
@@ -58,6 +61,7 @@ public struct RunOrder: Sendable {
     self.tellsBegin = tellsBegin
     self.notBefore = notBefore
     self.trace = trace
+    self.fencingToken = fencingToken
   }
 }
 

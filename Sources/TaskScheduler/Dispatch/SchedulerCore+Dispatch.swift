@@ -191,7 +191,7 @@ extension SchedulerCore {
     let order = RunOrder(
       run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: input.payload,
       isAhead: isAhead, tellsBegin: limits.countsBegins(lane.gates, of: handler.contract.identifier),
-      trace: entry.trace)
+      trace: entry.trace, fencingToken: fencingTokens.isEmpty ? nil : fencingTokens[offer.id])
     if isHeld { turn.held.append((order, offer.due)) } else { turn.orders.append(order) }
     guard !isAhead else {
       try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)

@@ -36,6 +36,7 @@ extension SchedulerCore {
         continue
       }
       try request.insert(transaction)
+      fencingTokens[record.id] = request.fencingToken
       turn.changes += 1
       countLive(record.request.identifier, by: 1)
       becamePending(record)
@@ -71,6 +72,7 @@ extension SchedulerCore {
   /// Removes a request of the fleet that waits or has ended from the store; nil if there is none.
   func leave(_ id: RequestID, _ transaction: any StoreTransaction) throws -> SurrenderedRequest? {
     guard let given = try transaction.surrender(id) else { return nil }
+    fencingTokens[id] = nil
     guard !given.record.state.isFinal else { return given }
     turn.changes += 1
     countLive(given.record.request.identifier, by: -1)
@@ -120,10 +122,12 @@ public struct LeasedRequest: Sendable {
   public let eventPayload: [UInt8]?
   /// What its earlier runs saved, on whichever host; nil for nothing.
   public let checkpoint: [UInt8]?
+  /// Greater than that of every earlier owner of the request.
+  public let fencingToken: Int64?
 
   /// Creates one.
-  public init(_ record: RequestRecord, eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
-    (self.record, self.eventPayload, self.checkpoint) = (record, eventPayload, checkpoint)
+  public init(_ record: RequestRecord, eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil, fencingToken: Int64? = nil) {
+    (self.record, self.eventPayload, self.checkpoint, self.fencingToken) = (record, eventPayload, checkpoint, fencingToken)
   }
 
   func insert(_ transaction: any StoreTransaction) throws {

@@ -113,6 +113,8 @@ final class SchedulerCore {
   var fleet: UInt64?
   /// Whether the host's lease in the fleet has ended, and it has taken nothing since.
   var leaseIsOver = false
+  /// The fencing tokens of the fleet's requests that are here.
+  var fencingTokens: [RequestID: Int64] = [:]
   /// Whether a submission is checked for the fleet, of which another host may have what this one lacks.
   var draftsForFleet = false
   /// Ids of the fleet for the requests that a visit adds, last first.
