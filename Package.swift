@@ -279,7 +279,8 @@ let package = Package(
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [
-        "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskStore", "TestSupport",
+        "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(name: "ValueSealingTests", dependencies: ["StoreTestSupport", "StrictText", "ValueSealing"], swiftSettings: settings),

@@ -126,7 +126,7 @@ package final class FleetSession {
     }
     let promotion = rows[settled.isEmpty ? 1 : 2]
     exchange.promoted = promotion.int(0, 0) ?? 0
-    exchange.newestLane = promotion.int(0, 3) ?? 0
+    exchange.laneCount = promotion.int(0, 3) ?? 0
     if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
     if !wanted.isEmpty, let claims = rows.last { exchange.claimed = self.claimed(claims) }
     return exchange
@@ -168,11 +168,12 @@ package final class FleetSession {
         let text = rows.bytes(row, 7)
       else { return nil }
       let id = RequestID(sequence: sequence, origin: origin)
-      let record = Result { () throws(RecordText.Flaw) in
-        try RecordText.request(text, id: id, payload: rows.bytes(row, 6) ?? [])
+      let read = Result { () throws(RecordText.Flaw) in
+        try RecordText.claimed(text, id: id, payload: rows.bytes(row, 6) ?? [])
       }
       return ClaimedRequest(
-        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), record: record)
+        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), record: read.map(\.record),
+        isUnchecked: (try? read.get().isUnchecked) == true)
     }
   }
 

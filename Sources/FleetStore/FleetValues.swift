@@ -57,6 +57,8 @@ package struct ClaimedRequest: Sendable {
   package let lost: Int
   /// The request with its payload, or why it cannot be read.
   package let record: Result<RequestRecord, RecordText.Flaw>
+  /// Whether no host has seen it: an application's own transaction has submitted it.
+  package let isUnchecked: Bool
 }
 
 /// What became of a request that the host owned: pending again, or ended.
@@ -78,8 +80,8 @@ package struct FleetExchange: Sendable {
   package var claimed: [ClaimedRequest] = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
-  /// The number of the newest lane of any identifier.
-  package var newestLane: Int64 = 0
+  /// How many lanes there are, of all identifiers.
+  package var laneCount: Int64 = 0
   /// How long until the next request of any identifier is due; nil if none waits.
   package var nextDue: Duration?
 }

@@ -11,7 +11,7 @@ final class FleetExchanges {
   /// The lanes of the host's identifiers.
   private var lanes: [FleetLane] = []
   private var laneIDs: [Lane: Int64] = [:]
-  private var newestLane: Int64 = -1
+  private var laneCount: Int64 = -1
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -92,10 +92,10 @@ final class FleetExchanges {
     if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || settled.contains(where: { $0.record.state == .pending }) {
       try session.notify()
     }
-    if exchange.newestLane > newestLane {
+    if exchange.laneCount > laneCount {
       lanes = try session.lanes(of: agent.place.host.identifiers)
       laneIDs = Dictionary(lanes.map { ($0.lane, $0.id) }) { first, _ in first }
-      newestLane = exchange.newestLane
+      laneCount = exchange.laneCount
       return .zero
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
@@ -107,7 +107,7 @@ final class FleetExchanges {
     let new = try agent.place.connect()
     try new.listen()
     session = new
-    newestLane = -1
+    laneCount = -1
     return new
   }
 
@@ -228,7 +228,10 @@ final class FleetExchanges {
     }
     let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
     let answer = Awaited<Result<[RequestID], RequestRefusal>>()
-    agent.scheduler.lease(records, while: { [lease = agent.lease] in lease.incarnation == incarnation }) { answer.set($0) }
+    let unchecked = Set(claimed.filter(\.isUnchecked).map(\.id))
+    agent.scheduler.lease(records, unchecked: unchecked, while: { [lease = agent.lease] in lease.incarnation == incarnation }) {
+      answer.set($0)
+    }
     let refused =
       switch answer.wait() {
       case .success(let refused): refused

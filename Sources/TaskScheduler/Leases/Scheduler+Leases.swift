@@ -10,12 +10,14 @@ extension Scheduler {
   /// Takes requests that the fleet gave to this host; what can begin has begun when `completion` is called. It gets those that were not
   /// taken.
   ///
-  /// - Parameter isOwner: Whether the host's lease still lasts; called on the scheduler's thread.
+  /// - Parameters:
+  ///   - unchecked: Those that no host has seen: they are checked as a submission to this host would be.
+  ///   - isOwner: Whether the host's lease still lasts; called on the scheduler's thread.
   public func lease(
-    _ records: [RequestRecord], while isOwner: @escaping @Sendable () -> Bool,
+    _ records: [RequestRecord], unchecked: Set<RequestID> = [], while isOwner: @escaping @Sendable () -> Bool,
     completion: @escaping @Sendable (Result<[RequestID], RequestRefusal>) -> Void
   ) {
-    write(completion) { core, transaction, now in try core.lease(records, while: isOwner, transaction, now: now) }
+    write(completion) { core, transaction, now in try core.lease(records, unchecked: unchecked, while: isOwner, transaction, now: now) }
   }
 
   /// Gives back those of these requests that have not begun: they come with ``Notice/surrendered(_:)``.

@@ -13,18 +13,27 @@ extension SchedulerCore {
 
   /// Takes requests into the store, pending.
   ///
-  /// - Parameter isOwner: Whether the host's lease still lasts.
+  /// - Parameters:
+  ///   - unchecked: Those that no host has seen.
+  ///   - isOwner: Whether the host's lease still lasts.
   /// - Returns: Those that cannot be taken: no handler here, or their earlier run has not ended yet.
   func lease(
-    _ records: [RequestRecord], while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
+    _ records: [RequestRecord], unchecked: Set<RequestID>, while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [RequestID] {
     guard isOwner() else { return records.map(\.id) }
     leaseIsOver = false
     var refused: [RequestID] = []
-    for record in records {
+    for given in records {
+      var record = given
       guard !isDraining, handlers[record.request.identifier] != nil, record.state == .pending,
         try transaction.request(record.id) == nil
       else {
+        refused.append(record.id)
+        continue
+      }
+      let flaw = settle(&record, isUnchecked: unchecked.contains(record.id), now: now)
+      // This host has no room for it now; another one may.
+      if let flaw, flaw.code == .limit || flaw.code == .unavailable {
         refused.append(record.id)
         continue
       }
@@ -33,13 +42,34 @@ extension SchedulerCore {
       countLive(record.request.identifier, by: 1)
       becamePending(record)
       note(record)
-      // As a loss on one host fails it: each owner was fenced while it held the request.
-      guard record.losses >= Limits.lossesInARow else { continue }
-      var lost = record
-      try endWaiting(
-        &lost, as: .failed, message: "lost with its host \(record.losses) times in a row", transaction, now: now)
+      if let flaw {
+        try endWaiting(&record, as: .failed, message: flaw.message, transaction, now: now)
+      } else if record.losses >= Limits.lossesInARow {
+        // As a loss on one host fails it: each owner was fenced while it held the request.
+        try endWaiting(
+          &record, as: .failed, message: "lost with its host \(record.losses) times in a row", transaction, now: now)
+      }
     }
     return refused
+  }
+
+  /// Decides what only a host knows. What could not have been submitted here fails for good: it would not get better elsewhere.
+  ///
+  /// - Returns: What is wrong with the request; nil if it may run.
+  private func settle(_ record: inout RequestRecord, isUnchecked: Bool, now: WallTime) -> RequestRefusal? {
+    var notes: [String] = []
+    do throws(RequestRefusal) {
+      if isUnchecked { try complete(&record.request, notes: &notes, now: now) }
+      // Another host may have a newer plugin, whose contract is another.
+      record.request.payload = try fittingPayload(of: record.request, [])
+      return nil
+    } catch { return error }
+  }
+
+  /// Checks a submission for the fleet, and gives it the operator's defaults.
+  private func complete(_ request: inout TaskRequest, notes: inout [String], now: WallTime) throws(RequestRefusal) {
+    try request.checkFleetScope()
+    try check(&request, by: .user, notes: &notes, now: now)
   }
 
   /// Gives back those of the requests that still wait.
@@ -70,8 +100,7 @@ extension SchedulerCore {
   func draft(_ submitted: TaskRequest, fleet: UInt64, now: WallTime) throws(RequestRefusal) -> FleetSubmission {
     var notes: [String] = []
     var request = submitted
-    try request.checkFleetScope()
-    try check(&request, by: .user, notes: &notes, now: now)
+    try complete(&request, notes: &notes, now: now)
     request.payload = try fittingPayload(of: request, [])
     let id = RequestID(sequence: 0, origin: fleet)
     let due = firstDue(of: request, now: now)
