@@ -326,8 +326,8 @@ let package = Package(
     .testTarget(
       name: "TaskHostTests",
       dependencies: [
-        "HostConditions", "HostThreads", "MemoryStore", "RecordJSON", "SchedulingLimits", "StoreTestSupport", "TaskHost", "TaskModel",
-        "TaskScheduler", "TestSupport", logging,
+        "FleetStore", "HostConditions", "HostThreads", "MemoryStore", "RecordJSON", "SchedulingLimits", "StoreTestSupport", "TaskHost",
+        "TaskModel", "TaskScheduler", "TestSupport", logging,
       ],
       swiftSettings: settings),
     .target(

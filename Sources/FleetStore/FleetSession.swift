@@ -32,6 +32,7 @@ package final class FleetSession {
   }
 
   var deadline: MonotonicTime { SystemClock.now + patience }
+  var serverProcess: Int64 { connection.serverProcess }
 
   func ask(_ statements: [PostgresStatement]) throws(FleetError) -> [PostgresRows] {
     do throws(PostgresError) { return try connection.run(statements, by: deadline) } catch { throw FleetError(error) }
