@@ -276,10 +276,13 @@ let package = Package(
     .target(
       name: "PostgresTestSupport", dependencies: ["StoreTestSupport", "TestSupport"], path: "Tests/PostgresTestSupport",
       swiftSettings: settings),
+    // Optimized in debug builds too: it walks over a million states.
+    .target(name: "FleetModel", path: "Tests/FleetModel", swiftSettings: settings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [
-        "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore",
+        "FleetModel", "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskScheduler",
+        "TaskStore",
         "TestSupport",
       ],
       swiftSettings: settings),
