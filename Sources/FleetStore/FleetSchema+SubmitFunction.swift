@@ -105,7 +105,7 @@ extension FleetSchema {
           'on_conflict: none with a unique_key: choose keep, replace, update or append, or leave the key out');
       ELSIF on_conflict <> ALL ('{none,keep}'::text[]) THEN
         PERFORM taskhost.refuse('\(code(of: .unsupported))', 'on_conflict', 'on_conflict ' || on_conflict
-          || ' is not offered for an identifier with scope = "fleet": use one with scope = "host"');
+          || ' is not offered in SQL: submit it through a host');
       END IF;
       IF idempotency_key IS NOT NULL THEN PERFORM taskhost.check_key('idempotency_key', idempotency_key); END IF;
       IF cardinality(tags) > \(Limits.tags) THEN
@@ -162,7 +162,7 @@ extension FleetSchema {
         ',"unique_key":' || to_json(unique_key), ',"on_conflict":"' || nullif(on_conflict, 'none') || '"',
         ',"idempotency_key":' || to_json(idempotency_key), ',"traceparent":"' || trace || '"', ',"earliest_begin_unix_ms":' || begins,
         ',"deadline_unix_ms":' || ends, CASE WHEN delay_ms IS NOT NULL THEN ',"clock":"boot"' END, ',"retry":' || policy,
-        CASE WHEN is_late THEN ',"past_deadline":true' END, ',"unchecked":true}');
+        ',"unchecked":true', CASE WHEN is_late THEN ',"past_deadline":true' END, '}');
 
       IF idempotency_key IS NOT NULL THEN
         -- What was submitted, without what differs each time.
@@ -182,8 +182,10 @@ extension FleetSchema {
         '"resources":' || tokens, CASE WHEN wake THEN '"wake":true' END, '"window":' || to_json("window"));
       needs := coalesce('{' || nullif(needs, '') || '}', '');
 
-      SELECT e.id, e.known INTO made FROM taskhost.enqueue_named(identifier, taskhost.lane_of(identifier, needs), due,
-        due - priority * \(step), content, line, unique_key, idempotency_key, print) e;
+      SELECT e.id, e.known INTO made FROM taskhost.enqueue_named(identifier, taskhost.lane_of(identifier, needs, concurrency_key), due,
+        due - priority * \(step), NULL,
+        CASE WHEN is_late OR bits IS NULL THEN \(Int64.max) ELSE coalesce(ends, \(Int64.max)) END, content, line, unique_key, idempotency_key,
+        print, NULL, true) e;
       IF made.known = 'different' THEN
         PERFORM taskhost.refuse('\(code(of: .conflict))', 'idempotency_key', 'idempotency_key: '
           || 'the idempotency key was used for another submission, which became ' || taskhost.id_text(made.id) || ': use a new key');

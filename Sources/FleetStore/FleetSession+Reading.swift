@@ -112,6 +112,43 @@ extension FleetSession {
 
   // MARK: Requests
 
+  /// Where a request is, or who could take it; nil if it has ended, or if the fleet has none.
+  package func placement(of id: RequestID) throws(FleetError) -> FleetPlacement? {
+    guard id.origin == origin else { return nil }
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT h.name, h.incarnation = c.incarnation, c.since,
+          CASE WHEN h.lease_until < n.now THEN 'its lease has ended' WHEN h.draining THEN 'it drains for the fleet'
+               ELSE h.closed_because[array_position(h.closed, r.lane)] END
+        FROM taskhost.request r CROSS JOIN (SELECT taskhost.now_ms() AS now) n LEFT JOIN taskhost.claim c ON c.request = r.id
+          LEFT JOIN taskhost.host h ON h.fenced IS NULL AND r.identifier = ANY (h.identifiers)
+        WHERE r.id = $1 ORDER BY h.name
+        """, .int(id.sequence)))
+    guard rows.count > 0 else { return nil }
+    var placement = FleetPlacement()
+    for row in 0..<rows.count {
+      guard let name = rows.text(row, 0) else { continue }
+      if rows.flag(row, 1) {
+        placement.owner = (name, WallTime(unixMilliseconds: rows.int(row, 2) ?? 0))
+      }
+      placement.hosts.append((name, rows.text(row, 3)))
+    }
+    return placement
+  }
+
+  /// The requests that nobody has and that are due by a time, without payloads: at most `limit`, the first ones first.
+  package func waiting(dueBy time: WallTime, limit: Int) throws(FleetError) -> [RequestRecord] {
+    try records(
+      ask(
+        PostgresStatement(
+          """
+          SELECT r.id, ''::bytea, r.record, false FROM taskhost.request r
+          WHERE r.state = 'pending' AND r.due <= $1 AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id)
+          ORDER BY r.due, r.id LIMIT $2
+          """, .int(time.unixMilliseconds), .int(Int64(limit)))))
+  }
+
   /// A request with its payload, wherever it is; nil if the fleet has none.
   package func request(_ id: RequestID) throws(FleetError) -> RequestRecord? {
     guard id.origin == origin else { return nil }
@@ -124,47 +161,138 @@ extension FleetSession {
     return try records(rows).first
   }
 
-  /// The matching requests: those that have not ended, then those that have, newest first.
-  package func requests(_ query: RequestQuery) throws(FleetError) -> [RequestRecord] {
-    let states = query.states.map(\.rawValue)
-    let rows = try ask(
-      PostgresStatement(
-        """
-        SELECT * FROM (
-          SELECT id, ''::bytea, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request
-          WHERE ($1::text IS NULL OR identifier = $1) AND ($2::bigint IS NULL OR id < $2)
-            AND (cardinality($3::text[]) = 0 OR state = ANY ($3) OR 'running' = ANY ($3))
-          UNION ALL
-          SELECT id, ''::bytea, record, false FROM taskhost.ended
-          WHERE ($1::text IS NULL OR identifier = $1) AND ($2::bigint IS NULL OR id < $2)
-            AND (cardinality($3::text[]) = 0 OR state = ANY ($3))
-        ) AS found ORDER BY id DESC LIMIT $4
-        """, .text(query.identifier?.rawValue), .int(query.after.map(\.sequence)), .texts(states), .int(Int64(query.limit))))
-    return try records(rows).filter { query.matches($0) }
+  /// The requests that ``RequestScan/covers(_:)`` and `accepts` hold for, as ``RequestStore/scan(_:accepts:)`` gives them. Those that a host
+  /// has are `running`.
+  package func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(FleetError) -> ScannedRequests {
+    var found = ScannedRequests()
+    var after = scan.after
+    var looked = 0
+    while true {
+      let page = try page(of: scan, after: after)
+      for var record in page {
+        after = record.id
+        guard scan.covers(record), accepts(record) else { continue }
+        record.request.payload = []
+        found.records.append(record)
+        guard found.records.count < max(1, scan.limit) else {
+          found.next = record.id
+          return found
+        }
+      }
+      looked += page.count
+      guard page.count == Self.pageSize else { return found }
+      guard looked < Self.mostLooked else {
+        found.next = after
+        return found
+      }
+    }
   }
 
-  private func records(_ rows: PostgresRows) throws(FleetError) -> [RequestRecord] {
-    var records: [RequestRecord] = []
-    for row in 0..<rows.count {
-      guard let sequence = rows.int(row, 0), let text = rows.bytes(row, 2) else { continue }
-      let id = RequestID(sequence: sequence, origin: origin)
-      do throws(RecordText.Flaw) {
-        var record = try RecordText.request(text, id: id, payload: rows.bytes(row, 1) ?? [])
-        // Its owner alone knows the run.
-        if rows.flag(row, 3), record.state == .pending {
-          record = RequestRecord(
-            id: id, request: record.request, state: .running, due: record.due, submitted: record.submitted,
-            attemptsSpent: record.attemptsSpent, losses: record.losses, lastOutcome: record.lastOutcome, lastMessage: record.lastMessage)
-        }
-        records.append(record)
-      } catch { throw .refused("request \(id): \(error)") }
+  private static let pageSize = 500
+  /// The most requests of a scan, so that an answer takes a fraction of a second.
+  private static let mostLooked = 5000
+
+  private func page(of scan: RequestScan, after: RequestID?) throws(FleetError) -> [RequestRecord] {
+    let (order, sign) = scan.oldestFirst ? ("ASC", ">") : ("DESC", "<")
+    let payload = scan.readsPayload ? "payload" : "''::bytea"
+    // An id of another store may have the sequence of one that has not been looked at.
+    let comparison = after == nil || after?.origin == origin ? sign : sign + "="
+    // A request that a host has is pending in the table.
+    var states = Set(scan.states.map(\.shown.rawValue))
+    if states.contains(RequestState.running.rawValue) { states.insert(RequestState.pending.rawValue) }
+    let exact = scan.identifiers.map(\.exact?.rawValue)
+    let identifiers = exact.contains(nil) ? [] : exact.compactMap(\.self)
+    func part(_ table: String, _ claimed: String) -> String {
+      """
+      (SELECT id, \(payload), record, \(claimed) FROM taskhost.\(table)
+      WHERE ($1::bigint IS NULL OR id \(comparison) $1) AND (cardinality($2::text[]) = 0 OR state = ANY ($2))
+        AND (cardinality($3::text[]) = 0 OR identifier = ANY ($3)) ORDER BY id \(order) LIMIT $4)
+      """
     }
+    let live = part("request", "EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id)")
+    let rows = try ask(
+      PostgresStatement(
+        "\(live) UNION ALL \(part("ended", "false")) ORDER BY 1 \(order) LIMIT $4", .int(after?.sequence), .texts(states.sorted()),
+        .texts(identifiers), .int(Int64(Self.pageSize))))
+    return try records(rows)
+  }
+
+  func records(_ rows: PostgresRows) throws(FleetError) -> [RequestRecord] {
+    var records: [RequestRecord] = []
+    records.reserveCapacity(rows.count)
+    for row in 0..<rows.count { if let record = try record(rows, row, from: 0) { records.append(record) } }
     return records
+  }
+
+  /// The request in four columns: id, payload, record, and whether a host has it.
+  private func record(_ rows: PostgresRows, _ row: Int, from column: Int) throws(FleetError) -> RequestRecord? {
+    guard let sequence = rows.int(row, column), let text = rows.bytes(row, column + 2) else { return nil }
+    let id = RequestID(sequence: sequence, origin: origin)
+    do throws(RecordText.Flaw) {
+      let record = try RecordText.request(text, id: id, payload: rows.bytes(row, column + 1) ?? [])
+      // Its owner alone knows the run.
+      guard rows.flag(row, column + 3), record.state == .pending else { return record }
+      return RequestRecord(
+        id: id, request: record.request, state: .running, due: record.due, submitted: record.submitted,
+        attemptsSpent: record.attemptsSpent, losses: record.losses, lastOutcome: record.lastOutcome, lastMessage: record.lastMessage)
+    } catch { throw .refused("request \(id): \(error)") }
   }
 
   /// The ended runs of a request, oldest first.
   package func runs(of id: RequestID) throws(FleetError) -> [RunRecord] {
-    let rows = try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence)))
-    return (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0) } }
+    runs(try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence))))
+  }
+
+  /// The matching runs that have ended, newest first.
+  package func runs(_ query: RunQuery) throws(FleetError) -> [RunRecord] {
+    guard query.request.map({ $0.origin == origin }) != false else { return [] }
+    let identifiers = query.identifiers.map(\.exact?.rawValue) + [query.identifier?.rawValue].compactMap(\.self)
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT record FROM taskhost.run WHERE ($1::bigint IS NULL OR request = $1) AND ($2::text IS NULL OR id < $2)
+          AND (cardinality($3::text[]) = 0 OR outcome = ANY ($3)) AND (cardinality($4::text[]) = 0 OR identifier = ANY ($4))
+        ORDER BY id DESC LIMIT $5
+        """, .int(query.request?.sequence), .text(query.after?.description), .texts(query.outcomes.map(\.rawValue)),
+        .texts(identifiers.contains(nil) ? [] : identifiers.compactMap(\.self)), .int(Int64(max(query.limit, 1000)))))
+    return Array(runs(rows).filter(query.matches).prefix(max(1, query.limit)))
+  }
+
+  /// A run that has ended; nil if there is none.
+  package func run(_ id: RunID) throws(FleetError) -> RunRecord? {
+    runs(try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE id = $1", .text(id.description)))).first
+  }
+
+  /// What other hosts have ended since a time of the database, oldest first, each run with its request as it is now.
+  ///
+  /// - Parameters:
+  ///   - time: Nil: what has ended within `age`.
+  ///   - incarnation: This host, whose ends are left out.
+  /// - Returns: Also the time of the database until which all is there, apart from transactions that have not ended.
+  package func ended(
+    since time: WallTime?, or age: Duration, besides incarnation: String?
+  ) throws(FleetError) -> (ended: [(run: RunRecord, request: RequestRecord?)], until: WallTime) {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT taskhost.now_ms(), u.run, q.id, q.payload, q.record, q.claimed FROM (SELECT 1) AS one LEFT JOIN LATERAL (
+          SELECT r.record AS run, r.request, r.ended FROM taskhost.run r
+          WHERE r.ended >= coalesce($1, taskhost.now_ms() - $3) AND r.incarnation IS DISTINCT FROM $2::uuid ORDER BY r.ended LIMIT 1000) AS u ON true
+        LEFT JOIN LATERAL (
+          SELECT id, ''::bytea AS payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) AS claimed
+          FROM taskhost.request WHERE id = u.request
+          UNION ALL SELECT id, ''::bytea, record, false FROM taskhost.ended WHERE id = u.request LIMIT 1) AS q ON true
+        ORDER BY u.ended
+        """, .int(time?.unixMilliseconds), .text(incarnation), .int(age.wholeMilliseconds.adding(saturating: 1))))
+    var ended: [(RunRecord, RequestRecord?)] = []
+    for row in 0..<rows.count {
+      guard let run = rows.bytes(row, 1).flatMap({ try? RecordText.run($0) }) else { continue }
+      ended.append((run, try record(rows, row, from: 2)))
+    }
+    return (ended, WallTime(unixMilliseconds: rows.int(0, 0) ?? 0))
+  }
+
+  private func runs(_ rows: PostgresRows) -> [RunRecord] {
+    (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0) } }
   }
 }

@@ -59,10 +59,11 @@ package final class FleetSession {
   package func renew(_ incarnation: String, identifiers: [TaskIdentifier]) throws(FleetError) -> FleetRenewal {
     let rows = try ask(
       PostgresStatement(
-        "SELECT is_draining, requeued, next_end FROM taskhost.renew($1::uuid, $2)", .text(incarnation),
+        "SELECT is_draining, requeued, next_end, awake_since FROM taskhost.renew($1::uuid, $2)", .text(incarnation),
         .texts(identifiers.map(\.rawValue))))
     return FleetRenewal(
-      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0, nextEnd: rows.int(0, 2).map { .milliseconds($0) })
+      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0, nextEnd: rows.int(0, 2).map { .milliseconds($0) },
+      awakeSince: rows.int(0, 3).map { WallTime(unixMilliseconds: $0) } ?? .distantPast)
   }
 
   /// Fences the hosts whose lease has ended, and gives what they held to others.
@@ -80,7 +81,9 @@ package final class FleetSession {
   /// The lane of requests with these needs, which is made if there is none.
   package func lane(_ lane: Lane) throws(FleetError) -> Int64 {
     let rows = try ask(
-      PostgresStatement("SELECT taskhost.lane_of($1, $2)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates))))
+      PostgresStatement(
+        "SELECT taskhost.lane_of($1, $2, $3)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates)),
+        .text(lane.gates.concurrencyKey)))
     guard let id = rows.int(0, 0) else { throw .refused("it gave no lane") }
     return id
   }
@@ -113,11 +116,11 @@ package final class FleetSession {
     if !settled.isEmpty { statements.append(Self.finish(incarnation, settled)) }
     statements.append(PostgresStatement("SELECT moved, next_due, taskhost.now_ms(), lanes FROM taskhost.promote(500)"))
     if !wanted.isEmpty {
-      statements.append(
-        PostgresStatement(
-          "SELECT id, lane, rank, epoch, lost, due, payload, record FROM taskhost.claim($1::uuid, $2, $3, $4)", .text(incarnation),
-          .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank))))
+      statements.append(Self.claim(incarnation, wanted))
     }
+    statements.append(PostgresStatement("SELECT request FROM taskhost.cancelled($1::uuid)", .text(incarnation)))
+    statements.append(PostgresStatement("SELECT request FROM taskhost.late()"))
+    statements.append(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
     let rows = try ask(statements)
     guard rows.count == statements.count else { throw .refused("it did not answer all statements") }
     var exchange = FleetExchange()
@@ -129,7 +132,10 @@ package final class FleetSession {
     exchange.promoted = promotion.int(0, 0) ?? 0
     exchange.laneCount = promotion.int(0, 3) ?? 0
     if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
-    if !wanted.isEmpty, let claims = rows.last { exchange.claimed = self.claimed(claims) }
+    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 4]) }
+    exchange.cancelled = ids(rows[rows.count - 3])
+    exchange.late = ids(rows[rows.count - 2])
+    exchange.unheard = events(rows[rows.count - 1])
     return exchange
   }
 
@@ -141,40 +147,51 @@ package final class FleetSession {
     ).int(0, 0) ?? 0
   }
 
-  /// Writes a request that nobody owns and that an operator changes.
-  ///
-  /// - Parameter state: Its state before.
-  /// - Returns: False, and nothing is changed, if somebody owns it, or its state is another.
-  package func resettle(_ record: RequestRecord, from state: RequestState) throws(FleetError) -> Bool {
-    try ask(
-      PostgresStatement(
-        "SELECT taskhost.resettle($1, $2, $3, $4, $5, $6)", .int(record.id.sequence), .text(state.rawValue), .text(record.state.rawValue),
-        .int(record.due.unixMilliseconds), .int(Self.rank(of: record)), .text(RecordText.text(of: record)))
-    ).flag(0, 0)
+  private static func claim(_ incarnation: String, _ wanted: [FleetDemand]) -> PostgresStatement {
+    // In one order at all hosts: they wait for each other.
+    let wanted = wanted.filter { !$0.isLimited } + wanted.filter(\.isLimited).sorted { $0.identifier < $1.identifier }
+    return PostgresStatement(
+      "SELECT \(Self.claimed) FROM taskhost.claim($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9)", .text(incarnation),
+      .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank)),
+      .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
+      .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
+      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }))
   }
 
-  private static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
+  static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
     let runs = settled.flatMap(\.runs)
     return PostgresStatement(
-      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", .text(incarnation),
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+      .text(incarnation),
       .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
       .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
+      .texts(settled.map(\.record.request.event?.name)), .ints(settled.map { deadline(of: $0.record) }),
+      .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
+      .blobs(settled.map(\.eventPayload)), .blobs(settled.map(\.checkpoint)),
       .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
       .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
   }
 
-  private func claimed(_ rows: PostgresRows) -> [ClaimedRequest] {
+  /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
+  private static func deadline(of record: RequestRecord) -> Int64 {
+    record.isRelaxed || record.gates.conditions.isEmpty ? .max : record.request.deadline?.unixMilliseconds ?? .max
+  }
+
+  /// The columns of a request that a host takes.
+  static let claimed = "id, lane, rank, epoch, lost, payload, event_payload, checkpoint, record"
+
+  func claimed(_ rows: PostgresRows) -> [ClaimedRequest] {
     (0..<rows.count).compactMap { row in
       guard let sequence = rows.int(row, 0), let lane = rows.int(row, 1), let rank = rows.int(row, 2), let epoch = rows.int(row, 3),
-        let text = rows.bytes(row, 7)
+        let text = rows.bytes(row, 8)
       else { return nil }
       let id = RequestID(sequence: sequence, origin: origin)
-      let read = Result { () throws(RecordText.Flaw) in
-        try RecordText.claimed(text, id: id, payload: rows.bytes(row, 6) ?? [])
+      let record = Result { () throws(RecordText.Flaw) in
+        try RecordText.request(text, id: id, payload: rows.bytes(row, 5) ?? [])
       }
       return ClaimedRequest(
-        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), record: read.map(\.record),
-        isUnchecked: (try? read.get().isUnchecked) == true)
+        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0),
+        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7), isHeld: rows.flag(row, 9), record: record)
     }
   }
 
@@ -188,8 +205,9 @@ package final class FleetSession {
   package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6)", .texts(drafts.map(\.record.request.identifier.rawValue)),
+        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8)", .texts(drafts.map(\.record.request.identifier.rawValue)),
         .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
+        .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }),
         .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
     return (0..<rows.count).compactMap { row in rows.int(row, 0).map { RequestID(sequence: $0, origin: origin) } }
@@ -197,20 +215,25 @@ package final class FleetSession {
 
   /// Adds requests with unique or idempotency keys, all or none.
   package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
-    let statements = drafts.map { draft in
-      let record = draft.record
-      return PostgresStatement(
-        "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9)", .text(record.request.identifier.rawValue),
-        .int(draft.lane), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)), .bytes(record.request.payload),
-        .text(RecordText.text(of: record)), .text(record.request.uniqueKey), .text(record.request.idempotencyKey),
-        .int(Int64(bitPattern: draft.fingerprint)))
+    try ask(drafts.map { Self.enqueue(named: $0) }).map { (rows) throws(FleetError) in try named(rows) }
+  }
+
+  static func enqueue(named draft: FleetDraft) -> PostgresStatement {
+    let record = draft.record
+    let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
+    return PostgresStatement(
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1)",
+      .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
+      .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
+      .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
+      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0))
+  }
+
+  func named(_ rows: PostgresRows) throws(FleetError) -> NamedSubmission {
+    guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
+      throw .refused("it gave no id")
     }
-    return try ask(statements).map { (rows) throws(FleetError) in
-      guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
-        throw .refused("it gave no id")
-      }
-      return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
-    }
+    return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
   }
 
   // MARK: Waking

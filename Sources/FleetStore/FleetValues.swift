@@ -25,6 +25,8 @@ package struct FleetRenewal: Sendable, Hashable {
   package let requeued: Int64
   /// How long until the next lease of another host ends, if nobody renews it; nil if there is no other.
   package let nextEnd: Duration?
+  /// Since when hosts of the fleet have been up without a gap, by the database's clock.
+  package let awakeSince: WallTime
 }
 
 /// A lane with its number in the fleet.
@@ -34,16 +36,27 @@ package struct FleetLane: Sendable, Hashable {
 }
 
 /// How much of a lane a host wants.
-package struct FleetDemand: Sendable, Hashable {
+package struct FleetDemand: Sendable {
   package var lane: Int64
   /// How many requests at most.
   package var limit: Int
   /// The rank below which the lane was found empty a moment ago.
   package var lowestRank: Int64
+  /// Whose lane it is: what is limited is claimed in the order of the identifiers.
+  package var identifier = ""
+  /// How many runs of the lane's concurrency key the fleet may have at a time; nil for no limit.
+  package var runsPerKey: Int?
+  /// How many claims of the identifier the fleet may make in a period.
+  package var rate: (count: Int, period: Duration)?
+  /// The same for the lane's concurrency key.
+  package var ratePerKey: (count: Int, period: Duration)?
 
   package init(lane: Int64, limit: Int, lowestRank: Int64 = .min) {
     (self.lane, self.limit, self.lowestRank) = (lane, limit, lowestRank)
   }
+
+  /// Whether hosts that claim it wait for each other.
+  package var isLimited: Bool { runsPerKey != nil || rate != nil || ratePerKey != nil }
 }
 
 /// A request that the host owns until its lease ends.
@@ -55,10 +68,14 @@ package struct ClaimedRequest: Sendable {
   package let epoch: Int64
   /// How many owners in a row were fenced while they held it.
   package let lost: Int
+  /// The payload of the event that woke it, for its next run; nil for the submitted one.
+  package let eventPayload: [UInt8]?
+  /// What its earlier runs saved for the next one; nil for nothing.
+  package let checkpoint: [UInt8]?
+  /// Of a dead letter that was taken: whether another request has its unique key.
+  package var isHeld = false
   /// The request with its payload, or why it cannot be read.
   package let record: Result<RequestRecord, RecordText.Flaw>
-  /// Whether no host has seen it: an application's own transaction has submitted it.
-  package let isUnchecked: Bool
 }
 
 /// What became of a request that the host owned: pending again, or ended.
@@ -67,9 +84,16 @@ package struct SettledRequest: Sendable {
   package var lane: Int64
   /// The runs that ended meanwhile, oldest first.
   package var runs: [RunRecord]
+  /// The payload of an event for the next run; nil for the submitted one.
+  package var eventPayload: [UInt8]?
+  /// What the runs saved for the next one; nil for nothing.
+  package var checkpoint: [UInt8]?
+  /// Whether the payload may be another one than before.
+  package var hasNewPayload = false
 
-  package init(record: RequestRecord, lane: Int64, runs: [RunRecord]) {
+  package init(record: RequestRecord, lane: Int64, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
     (self.record, self.lane, self.runs) = (record, lane, runs)
+    (self.eventPayload, self.checkpoint) = (eventPayload, checkpoint)
   }
 }
 
@@ -78,6 +102,12 @@ package struct FleetExchange: Sendable {
   /// The settled requests that were not the host's to decide any more.
   package var fenced: [RequestID] = []
   package var claimed: [ClaimedRequest] = []
+  /// The requests of the host that somebody has cancelled: it stops them, or they end before they begin.
+  package var cancelled: [RequestID] = []
+  /// Requests that nobody has and whose deadline has passed.
+  package var late: [RequestID] = []
+  /// Events that came while a host had the request that waits for them, and that nobody has told it yet.
+  package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
   /// How many lanes there are, of all identifiers.
@@ -86,12 +116,22 @@ package struct FleetExchange: Sendable {
   package var nextDue: Duration?
 }
 
+/// Where a request of the fleet is, or who could take it.
+package struct FleetPlacement: Sendable {
+  /// The host that has it, and since when, by the database's clock; nil if nobody has.
+  package var owner: (host: String, since: WallTime)?
+  /// The hosts that have a handler for it, each with the reason for which it takes nothing of its kind now; nil for none.
+  package var hosts: [(name: String, reason: String?)] = []
+}
+
 /// A checked request on its way in. Its record has no id of the fleet yet.
 package struct FleetDraft: Sendable {
   package var record: RequestRecord
   package var lane: Int64
   /// A hash of the submission, for its idempotency key.
   package var fingerprint: UInt64
+  /// Whether the record has an id that the database has drawn.
+  package var isDrawn = false
 
   package init(record: RequestRecord, lane: Int64, fingerprint: UInt64 = 0) {
     (self.record, self.lane, self.fingerprint) = (record, lane, fingerprint)

@@ -80,10 +80,6 @@ struct LeasedTransaction: StoreTransaction {
 
   func claimed() throws -> [RequestRecord] { try own.claimed() + leased.claimed() }
 
-  func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
-    try own.holders(ofKeysBeginningWith: prefix) + leased.holders(ofKeysBeginningWith: prefix)
-  }
-
   func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord] {
     try (own.waiting(of: identifier) + leased.waiting(of: identifier)).sorted { $0.id < $1.id }
   }
@@ -144,6 +140,9 @@ struct LeasedTransaction: StoreTransaction {
   }
 
   func windowCount(of identifier: TaskIdentifier, now: WallTime) throws -> Int { try own.windowCount(of: identifier, now: now) }
+
+  /// Of the schedules of the host's own configuration: those of the fleet are in its database.
+  func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] { try own.holders(ofKeysBeginningWith: prefix) }
 
   func clockReference() throws -> ClockReference? { try own.clockReference() }
 

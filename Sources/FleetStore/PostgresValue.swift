@@ -3,16 +3,17 @@ enum PostgresValue: Sendable {
   case int(Int64?)
   case text(String?)
   case bytes([UInt8])
+  case noBytes
   case ints([Int64])
   case texts([String?])
-  case blobs([[UInt8]])
+  case blobs([[UInt8]?])
 
   /// The type's number in PostgreSQL's catalogue.
   var type: UInt32 {
     switch self {
     case .int: 20
     case .text: 25
-    case .bytes: 17
+    case .bytes, .noBytes: 17
     case .ints: 1016
     case .texts: 1009
     case .blobs: 1001
@@ -23,7 +24,7 @@ enum PostgresValue: Sendable {
   var isBinary: Bool {
     switch self {
     case .int, .text: false
-    case .bytes, .ints, .texts, .blobs: true
+    case .bytes, .noBytes, .ints, .texts, .blobs: true
     }
   }
 
@@ -33,6 +34,7 @@ enum PostgresValue: Sendable {
     case .int(let number): return number.map { Array("\($0)".utf8) + [0] }
     case .text(let text): return text.map { Array($0.utf8) + [0] }
     case .bytes(let bytes): return bytes
+    case .noBytes: return nil
     case .ints(let numbers): return Self.array(of: 20, numbers.map { Self.big(UInt64(bitPattern: $0), bytes: 8) })
     case .texts(let texts): return Self.array(of: 25, texts.map { $0.map { Array($0.utf8) } })
     case .blobs(let blobs): return Self.array(of: 17, blobs)

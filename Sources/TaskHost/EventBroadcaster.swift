@@ -14,6 +14,7 @@ final class EventBroadcaster: Sendable {
   let endedRuns = EndedRunCounts()
   let notices: NoticeCounts
   private let observer = Mutex<HostObserver?>(nil)
+  private let observed = Mutex<MonotonicTime?>(nil)
   private let told = Mutex(Tellers())
   private let begunRuns: BegunRuns
   private let log: Logger
@@ -30,11 +31,15 @@ final class EventBroadcaster: Sendable {
   /// Nil while the store works.
   var storeTrouble: (error: StoreError, since: WallTime)? { trouble.withLock { $0 } }
 
+  /// Since when there has been an observer; nil if there is none.
+  var observedSince: MonotonicTime? { observed.withLock { $0 } }
+
   /// Replaces the observer; nil removes it. The scheduler creates events only while there is an observer.
   func observe(_ new: HostObserver?) {
     observer.withLock { observer in
       if (observer == nil) != (new == nil) { scheduler.observeEvents(new != nil) }
       observer = new
+      observed.withLock { $0 = new == nil ? nil : $0 ?? SystemClock.now }
     }
   }
 

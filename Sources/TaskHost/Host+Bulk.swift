@@ -1,3 +1,5 @@
+import FleetStore
+import HostThreads
 public import TaskFilters
 public import TaskModel
 import TaskScheduler
@@ -10,11 +12,10 @@ extension Host {
   /// A dry run is the same action, undone after each commit. Its steps know of each other only what they have changed: of two dead letters
   /// with one unique key in different steps, both count.
   public func carryOut(_ order: BulkOrder) async throws(RequestRefusal) -> BulkResult {
-    let found: ScannedRequests
-    do { found = try store.scan(order.scan, accepts: order.isFor) } catch { throw RequestRefusal(error) }
-    var result = BulkResult()
+    let found = try scan(order.scan, accepts: order.isFor)
+    var result = try await carryOutInFleet(order, on: found.records)
     result.next = found.next
-    let ids = found.records.map(\.id)
+    let ids = found.records.map(\.id).filter { fleet?.has($0) != true }
     // What an earlier step of a dry run has changed as well is undone by now: a retry takes with it what failed because of it.
     var changed: Set<RequestID> = []
     for start in stride(from: 0, to: ids.count, by: BulkOrder.atOnce) {
@@ -23,7 +24,7 @@ extension Host {
         if order.isDry {
           self.scheduler.rehearse(order, on: some, completion: $0)
         } else {
-          self.scheduler.carryOut(order, on: some, completion: $0)
+          self.scheduler.perform(.bulk(order, on: some), completion: $0)
         }
       }
       if order.isDry { changed.formUnion(step.done) } else { result.done += step.done }
@@ -32,5 +33,68 @@ extension Host {
       result.refused += step.refused
     }
     return result
+  }
+
+  /// The same for requests of the host's fleet, of which other hosts may have some. A dry run counts what it finds.
+  private func carryOutInFleet(_ order: BulkOrder, on records: [RequestRecord]) async throws(RequestRefusal) -> BulkResult {
+    var result = BulkResult()
+    guard let fleet else { return result }
+    let shared = records.filter { fleet.has($0.id) }
+    if order.isDry { (result.matched, result.changes) = (shared.count, shared.count) }
+    guard !shared.isEmpty, !order.isDry else { return result }
+    let running = shared.filter { $0.state == .running }.map(\.id)
+    for id in running {
+      result.matched += 1
+      do throws(RequestRefusal) {
+        _ = try await cancel(id)
+        result.done.append(id)
+      } catch { result.refused.append(RetriedRequests.Refused(id: id, error)) }
+    }
+    result.changes = result.done.count
+    let waiting = shared.filter { $0.state != .running }.map(\.id)
+    for start in stride(from: 0, to: waiting.count, by: BulkOrder.atOnce) {
+      let some = Array(waiting[start..<min(start + BulkOrder.atOnce, waiting.count)])
+      let step = try await ask { completion in
+        var errand = FleetErrand(.some(some)) {
+          .bulk(order, on: $0)
+        } completion: {
+          completion($0)
+        }
+        errand.needsKey = order.action == .retry
+        fleet.agent.add(errand)
+      }
+      result.done += step.done
+      result.matched += step.matched
+      result.changes += step.changes
+      result.refused += step.refused
+    }
+    return result
+  }
+
+  /// Carries out an action on all requests of the host's fleet with this tag, identifier, or both.
+  func carryOutInFleet(
+    _ action: BulkAction, tag: String?, identifier: TaskIdentifier?
+  ) async throws(RequestRefusal) -> BulkResult {
+    var result = BulkResult()
+    guard let fleet else { return result }
+    var query = RequestQuery()
+    (query.tag, query.identifier) = (tag, identifier)
+    let now = SystemClock().wallTime
+    var filter = try RequestFilter(query, now: now)
+    if filter.selectsAll {
+      do throws(FilterError) { filter = try RequestFilter("identifier:*", now: now) } catch { throw error.refusal(field: "identifier") }
+    }
+    let order = try BulkOrder(action, filter, limit: BulkOrder.atOnce)
+    var scan = order.scan
+    while true {
+      let found = try fleet.read { [scan] (session) throws(FleetError) in
+        try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule }
+      }
+      let step = try await carryOutInFleet(order, on: found.records)
+      result.done += step.done
+      result.refused += step.refused
+      guard let next = found.next else { return result }
+      scan.after = next
+    }
   }
 }

@@ -16,6 +16,12 @@ extension Host {
     problems += handlers.compactMap { $1.problem(of: $0.rawValue, now: now) }
     problems += handlers.compactMap { identifier, handler in handler.shortage.map { Self.problem(identifier, $0) } }
     problems += activity.compactMap(\.schedule.problem)
+    if let trouble = fleet?.agent.trouble {
+      problems.append(
+        Problem(
+          .fleet, of: configuration.fleetName, "\(trouble): what the fleet has is neither listed nor run here, and submissions are refused",
+          remedy: "look after the database: taskhost fleet doctor; the host's own work goes on", since: now, needsAction: true))
+    }
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()

@@ -1,3 +1,4 @@
+import FleetStore
 import HostConditions
 import HostThreads
 import Logging
@@ -11,9 +12,12 @@ extension Host {
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
-    return try await onThread { [explainer] in
+    let placement = try fleetThatHas(id)?.read { (session) throws(FleetError) in try session.placement(of: id) }
+    var explanation = try await onThread { [explainer] in
       Result { () throws(StoreError) in try explainer.explain(record) }.mapError { RequestRefusal($0) }
     }
+    if let placement { explanation.place(placement, at: configuration.fleetName) }
+    return explanation
   }
 
   /// All conditions of the machine. Reads those that no request waits for.
@@ -50,69 +54,6 @@ extension Host {
     }
   }
 
-  /// Makes the requests due that wait for an event. The caller has checked its name and payload.
-  ///
-  /// - Parameter payload: Replaces the submitted payload in their runs; nil keeps it.
-  public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
-    try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
-  }
-
-  /// Like ``notify(_:payload:)``, for a configured socket, which has checked the name and the payload's size. Returns immediately.
-  ///
-  /// - Parameter recorded: Called on the scheduler's thread once the effect is durable, or with false if it could not be recorded.
-  public func notify(_ event: String, payload: [UInt8]?, recorded: @escaping @Sendable (Bool) -> Void) {
-    scheduler.notify(event, payload: payload) { result in
-      if case .success = result { recorded(true) } else { recorded(false) }
-    }
-  }
-
-  /// Postpones a pending request to `time`, unless it is due later anyway.
-  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
-    try await ask { self.scheduler.snooze(id, until: time, completion: $0) }
-  }
-
-  /// Holds a live request back until it is resumed, also over restarts.
-  public func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.pause(id, pause, completion: $0) }
-  }
-
-  /// Lets a paused request go on.
-  public func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.resume(id, completion: $0) }
-  }
-
-  /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
-  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
-    switch (tag, identifier) {
-    case (let tag?, _): return try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
-    case (nil, let identifier?): return try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
-    case (nil, nil): throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
-    }
-  }
-
-  /// Makes dead letters that match both filters pending again, oldest first; nil matches all.
-  ///
-  /// - Parameters:
-  ///   - after: Skips ids up to this one.
-  ///   - limit: The maximum number of the identifier's dead letters to examine.
-  public func retryAll(
-    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(RequestRefusal) -> RetriedRequests {
-    try await ask { self.scheduler.retryAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
-  }
-
-  /// Discards a dead letter.
-  public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.discard(id, completion: $0) }
-  }
-
-  /// Discards dead letters, selected like those of ``retryAll(identifier:tag:after:limit:)``.
-  public func discardAll(
-    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(RequestRefusal) -> DiscardedRequests {
-    try await ask { self.scheduler.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
-  }
-
   /// Predicts the runs of the coming hours, assuming that nothing changes.
   ///
   /// - Parameters:
@@ -124,15 +65,22 @@ extension Host {
   ) async throws(RequestRefusal) -> Forecast {
     let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
     let to = basis.from + .seconds(hours * 3600)
-    return try await onThread { [explainer] in
+    return try await onThread { [explainer, fleet] in
       do {
-        let queue = try explainer.queue(dueBy: to)
+        var queue = try explainer.queue(dueBy: to)
+        let shared = try fleet?.readIfThere { (session) throws(FleetError) in
+          try session.waiting(dueBy: to, limit: RequestExplainer.forecastRequests)
+        }
+        queue.requests += (shared ?? nil) ?? []
         var forecast = basis.forecast(of: queue, to: to, limit: limit, isWanted: isWanted)
         if queue.requests.count >= RequestExplainer.forecastRequests {
           forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the forecast covers only the newest")
           forecast.isTruncated = true
         }
+        if (shared ?? nil)?.isEmpty == false { forecast.notes.append("requests of the fleet are shown as if this host ran them") }
         return .success(forecast)
+      } catch let refusal as RequestRefusal {
+        return .failure(refusal)
       } catch { return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)"))) }
     }
   }

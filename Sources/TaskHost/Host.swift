@@ -7,7 +7,7 @@ import PluginRuntime
 import PluginTrust
 public import RecordJSON
 import Synchronization
-public import TaskFilters
+import TaskFilters
 public import TaskModel
 import TaskScheduler
 import TaskStore
@@ -161,7 +161,7 @@ public final class Host: Sendable {
     let fleet = try parts.fleetView(configuration, contracts, log)
     self.fleet = fleet
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
-    parts.services.begin(registry.registered.map(\.identifiers)) { [conditions = surroundings.conditions] in
+    parts.services.begin(registry.registered.map(\.identifiers), fleet) { [conditions = surroundings.conditions] in
       conditions.look()
     }
     self.events = events
@@ -196,7 +196,8 @@ public final class Host: Sendable {
     do {
       let surroundings = self.surroundings
       let (lost, refused) = try scheduler.start(
-        launcher, contracts: contracts, awaitingApproval: registry.awaitingApproval, schedules: schedules,
+        launcher, contracts: contracts, awaitingApproval: registry.awaitingApproval,
+        schedules: schedules.filter { fleet?.identifiers.contains($0.key.identifier) != true },
         changes: registry.changes, rejection: rejection, completions: inForce.completions(among: registry.registered.map(\.identifiers)),
         crashed: parts.crashed, begun: parts.begun,
         clocks: MachineMonitor.clockReference,
@@ -218,51 +219,7 @@ public final class Host: Sendable {
       metadata: ["state": "\(stateDirectory)"])
   }
 
-  // MARK: Requests
-
-  /// Submits all requests, or none if one is refused.
-  public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
-    if try isForFleet(requests), let fleet { return try await ask { fleet.agent.submit(requests, completion: $0) } }
-    return try await ask { self.scheduler.submit(requests, completion: $0) }
-  }
-
-  /// The matching requests, newest first, without payloads.
-  public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
-    try read { () throws(StoreError) in try store.requests(query) }
-  }
-
-  /// The requests that match a filter, newest first, without payloads.
-  public func requests(
-    matching filter: RequestFilter, after cursor: RequestID?, limit: Int
-  ) throws(RequestRefusal) -> ScannedRequests {
-    var scan = filter.scan
-    (scan.after, scan.limit) = (cursor, limit)
-    return try read { () throws(StoreError) in try store.scan(scan, accepts: filter.accepts) }
-  }
-
-  /// A request with its payload.
-  public func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
-    if let record = try read({ () throws(StoreError) in try parts.requests.request(id) }) { return record }
-    if let fleet, fleet.has(id) { return try fleet.request(id) }
-    throw RequestRefusal(.notFound, "there is no request \(id)")
-  }
-
-  /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
-  public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    // What this host holds for the fleet, it cancels as its own.
-    if let fleet, fleet.has(id), try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil,
-      let record = try changeInFleet(id, { (record) throws(RequestRefusal) in try record.cancelInFleet() })
-    {
-      return record
-    }
-    return try await ask { self.scheduler.cancel(id, completion: $0) }
-  }
-
-  /// Makes a dead letter pending again.
-  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    if let record = try changeInFleet(id, { (record) throws(RequestRefusal) in try record.retryInFleet() }) { return record }
-    return try await ask { self.scheduler.retry(id, completion: $0) }
-  }
+  // MARK: Plugins
 
   /// Releases a held or quarantined plugin, so that it gets runs immediately.
   public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {
@@ -279,7 +236,7 @@ public final class Host: Sendable {
     try await ask { self.scheduler.simulateExpiration(identifier, completion: $0) }
   }
 
-  private func read<Value>(_ body: () throws(StoreError) -> Value) throws(RequestRefusal) -> Value {
+  func read<Value>(_ body: () throws(StoreError) -> Value) throws(RequestRefusal) -> Value {
     do { return try body() } catch { throw RequestRefusal(error) }
   }
 
@@ -290,46 +247,11 @@ public final class Host: Sendable {
     return try result.get()
   }
 
-  // MARK: Runs
-
-  /// The matching runs: live ones first, then ended ones, newest first. With a cursor, all are in one order, newest first.
-  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
-    let running = await liveRuns().filter(query.matches)
-    let ended = try read { () throws(StoreError) in try store.runs(query) }.filter { ended in !running.contains { $0.id == ended.id } }
-    let all = query.after == nil ? running + ended : (running + ended).sorted { $0.id > $1.id }
-    return Array(all.prefix(query.limit))
-  }
-
-  /// A run, live or ended.
-  public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
-    if let running = await liveRuns().first(where: { $0.id == id }) { return try traced(running) }
-    if let record = try read({ () throws(StoreError) in try store.run(id) }) { return try traced(record) }
-    throw RequestRefusal(.notFound, "there is no run \(id)")
-  }
-
-  /// The run with its trace, as long as its request is on record.
-  private func traced(_ run: RunRecord) throws(RequestRefusal) -> RunRecord {
-    let request: TaskRequest?
-    do throws(StoreError) { request = try store.request(run.request)?.request } catch {
-      guard case .damagedValue = error else { throw RequestRefusal(error) }
-      // Its payload says nothing about the trace.
-      request = nil
-    }
-    guard let request else { return run }
-    var run = run
-    run.report.trace = (request.traceparent ?? configuration.traceSampling?.root(of: run.request)).map {
-      RunTrace(of: run.id, attempt: run.attempt, isRepeating: request.repetition != nil, parent: $0)
-    }
-    return run
-  }
-
-  private func liveRuns() async -> [RunRecord] {
-    let entries = await withCheckedContinuation { continuation in scheduler.liveRuns { continuation.resume(returning: $0) } }
-    return entries.map { events.live.complete($0.record) }
-  }
-
   /// Replaces the observer of events; nil removes it.
-  public func observe(_ observer: HostObserver?) { events.observe(observer) }
+  public func observe(_ observer: HostObserver?) {
+    events.observe(observer)
+    fleet?.agent.wake()
+  }
 
   /// Returns once an observer set before this call receives every change that becomes durable from then on.
   public func settle() async { await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } } }

@@ -12,7 +12,8 @@ extension HostConfiguration {
       retry: retry,
       permitted: permittedIdentifiers,
       historyAge: history.keep, historyCount: history.runs)
-    policy.resources = resources
+    // A request asks for a host with a label as it asks for a resource.
+    policy.resources = resources.merging(fleet.labels.map { ($0, Limits.resourceTokens.upperBound) }) { own, _ in own }
     policy.rate = rateLimit
     policy.eventQuota = eventQuota
     for (name, window) in windows {

@@ -25,6 +25,8 @@ final class PluginServices: WorkerServices {
     var siblings: [TaskIdentifier: [TaskIdentifier]] = [:]
     /// The conditions of the machine; nil until it is observed.
     var conditions: (@Sendable () -> ConditionReport)?
+    /// Nil if the host is in no fleet.
+    var fleet: FleetView?
 
     mutating func add(_ plugins: [[TaskIdentifier]]) {
       for plugin in plugins { for identifier in plugin { siblings[identifier] = plugin } }
@@ -51,10 +53,13 @@ final class PluginServices: WorkerServices {
 
   /// Begins to serve launched plugins, each given as the identifiers it registered.
   ///
-  /// - Parameter conditions: Reads the conditions of the machine. May block.
-  func begin(_ plugins: [[TaskIdentifier]], conditions: @escaping @Sendable () -> ConditionReport) {
+  /// - Parameters:
+  ///   - fleet: The host's fleet, which gets submissions for its identifiers, and events.
+  ///   - conditions: Reads the conditions of the machine. May block.
+  func begin(_ plugins: [[TaskIdentifier]], _ fleet: FleetView?, conditions: @escaping @Sendable () -> ConditionReport) {
     surroundings.withLock { surroundings in
       surroundings.conditions = conditions
+      surroundings.fleet = fleet
       surroundings.add(plugins)
     }
   }
@@ -72,7 +77,8 @@ final class PluginServices: WorkerServices {
   private func begin(
     _ call: WorkerCall, _ run: RunReference, _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) throws(CallFailure) {
-    let own = surroundings.withLock { $0.siblings[run.identifier] } ?? [run.identifier]
+    let (siblings, fleet) = surroundings.withLock { ($0.siblings[run.identifier], $0.fleet) }
+    let own = siblings ?? [run.identifier]
     let rules = rules.current
     switch call {
     case .state(_, let key): completion(.bytes(try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }))
@@ -85,12 +91,15 @@ final class PluginServices: WorkerServices {
       try rules.submissions.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
         try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
       }
-      scheduler.submit(request, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
-        completion(CallAnswer(result.map { .submission($0) }))
+      let plugin = own.first ?? run.identifier
+      let done: @Sendable (Result<Submission, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { .submission($0) })) }
+      guard let fleet, fleet.identifiers.contains(request.identifier) else {
+        return scheduler.submit(request, from: run.run, of: run.request, by: plugin, completion: done)
       }
+      fleet.agent.submit(request, from: run, by: plugin, completion: done)
     case .cancel(_, let request):
       _ = try changeable(request, for: run, own)
-      scheduler.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
+      scheduler.perform(.cancel(request)) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
       completion(.pending(try reading { () throws(StoreError) in try store.pendingRequests(of: own, after: request) }))
     case .cancelPending(_, let identifier):
@@ -103,7 +112,7 @@ final class PluginServices: WorkerServices {
     case .notify(_, let event, let payload):
       try rules.events.check(event, from: run.identifier, own: own)
       scheduler.notify(event, payload: payload, from: run.run, of: run.request) { result in
-        completion(CallAnswer(result.map { .count($0.waiting) }))
+        fleet.passing(result, of: event, payload: payload) { completion(CallAnswer($0.map { .count($0.waiting) })) }
       }
     case .ask(_, let question): ask(question, for: run, own, completion)
     case .snooze(_, let request, let delay):
@@ -165,9 +174,9 @@ final class PluginServices: WorkerServices {
     }
     let ended: @Sendable (Result<RequestRecord, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { _ in .done })) }
     switch change {
-    case .cancel: scheduler.cancel(id, quietly: true, completion: ended)
-    case .pause: scheduler.pause(id, RequestPause(byPlugin: run.identifier, since: clock.wallTime), completion: ended)
-    case .resume: scheduler.resume(id, isPlugins: true, completion: ended)
+    case .cancel: scheduler.perform(.cancel(id, quietly: true), completion: ended)
+    case .pause: scheduler.perform(.pause(id, RequestPause(byPlugin: run.identifier, since: clock.wallTime)), completion: ended)
+    case .resume: scheduler.perform(.resume(id, isPlugins: true), completion: ended)
     }
   }
 

@@ -65,11 +65,11 @@ final class ExtremeHost {
 
   /// The requests that became of it, or why none did.
   @discardableResult func submit(_ requests: [TaskRequest]) async -> Result<[Submission], RequestRefusal> {
-    await withCheckedContinuation { done in scheduler.submit(requests) { done.resume(returning: $0) } }
+    await withCheckedContinuation { done in scheduler.perform(.submit(requests)) { done.resume(returning: $0) } }
   }
 
   func snooze(_ id: RequestID, until time: WallTime) async {
-    _ = await withCheckedContinuation { done in scheduler.snooze(id, until: time) { done.resume(returning: $0) } }
+    _ = await withCheckedContinuation { done in scheduler.perform(.snooze(id, until: time)) { done.resume(returning: $0) } }
   }
 
   func clockChanged(_ reference: ClockReference) async {

@@ -88,9 +88,17 @@ struct FleetQueueTests {
     #expect(try fleet.session.request(ids[0])?.state == .succeeded)
     #expect(try fleet.session.runs(of: ids[0]).map(\.outcome) == [.succeeded])
     #expect(try fleet.claim(host, 10).map(\.id) == [ids[2]])
-    var query = RequestQuery()
-    query.states = [.succeeded]
-    #expect(try fleet.session.requests(query).map(\.id) == [ids[1], ids[0]])
+    var scan = RequestScan()
+    scan.states = [.succeeded]
+    #expect(try fleet.session.scan(scan) { _ in true }.records.map(\.id) == [ids[1], ids[0]])
+    scan.states = [.running]
+    #expect(try fleet.session.scan(scan) { _ in true }.records.map(\.id) == [ids[2]])
+    (scan.states, scan.limit, scan.oldestFirst) = ([], 2, true)
+    let page = try fleet.session.scan(scan) { _ in true }
+    #expect(page.records.map(\.id) == [ids[0], ids[1]] && page.next == ids[1])
+    scan.after = page.next
+    #expect(try fleet.session.scan(scan) { _ in true }.records.map(\.id) == [ids[2]])
+    #expect(try fleet.session.runs(RunQuery()).map(\.request).sorted() == [ids[0], ids[1]])
   }
 
   @Test func whatIsNotDueWaitsAndIsPromoted() throws {

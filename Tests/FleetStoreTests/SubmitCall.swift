@@ -69,7 +69,7 @@ struct StoredRow {
   let rank: Int64
   let text: [UInt8]
   let record: RequestRecord
-  let isUnchecked: Bool
+  let deadline: Int64
   let key: String?
 }
 
@@ -79,12 +79,13 @@ extension FleetSession {
 
   func row(_ id: RequestID) throws -> StoredRow {
     let rows = try ask(
-      PostgresStatement("SELECT lane, due, rank, payload, record, unique_key FROM taskhost.request WHERE id = $1", .int(id.sequence)))
+      PostgresStatement(
+        "SELECT lane, due, rank, payload, record, unique_key, deadline FROM taskhost.request WHERE id = $1", .int(id.sequence)))
     let text = rows.bytes(0, 4) ?? []
-    let read = try RecordText.claimed(text, id: id, payload: rows.bytes(0, 3) ?? [])
+    let read = try RecordText.request(text, id: id, payload: rows.bytes(0, 3) ?? [])
     return StoredRow(
-      lane: rows.int(0, 0) ?? 0, due: rows.int(0, 1) ?? 0, rank: rows.int(0, 2) ?? 0, text: text, record: read.record,
-      isUnchecked: read.isUnchecked, key: rows.text(0, 5))
+      lane: rows.int(0, 0) ?? 0, due: rows.int(0, 1) ?? 0, rank: rows.int(0, 2) ?? 0, text: text, record: read,
+      deadline: rows.int(0, 6) ?? 0, key: rows.text(0, 5))
   }
 }
 

@@ -37,14 +37,14 @@ struct LeaseTests {
       return record
     }
 
-    func lease(_ records: [RequestRecord], unchecked: Set<RequestID> = [], isOwner: Bool = true) async throws -> [RequestID] {
+    func lease(_ records: [RequestRecord], isOwner: Bool = true) async throws -> [RequestID] {
       try await withCheckedThrowingContinuation { done in
-        scheduler.lease(records, unchecked: unchecked, while: { isOwner }) { done.resume(with: $0) }
+        scheduler.lease(records.map { LeasedRequest($0) }, awakeSince: .distantPast, while: { isOwner }) { done.resume(with: $0) }
       }
     }
 
     func demand() async -> [Int] {
-      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0) } }
+      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0.map(\.room)) } }
     }
 
     func order() async throws -> RunOrder {
@@ -109,16 +109,18 @@ struct LeaseTests {
   @Test("a payload that does not fit the handler fails the request for good with the reason, whoever has checked it before")
   func contract() async throws {
     let host = try Holder(slots: 3) { payload, _ in payload == [1] ? "it is 1" : nil }
-    let new = host.record(2)
+    var new = host.record(2)
+    new.request.isUnchecked = true
     var bad = host.record(3)
     bad.request.payload = [1]
-    for unchecked in [[], [bad.id]] as [Set<RequestID>] {
-      #expect(try await host.lease([bad], unchecked: unchecked) == [])
+    for isUnchecked in [false, true] {
+      bad.request.isUnchecked = isUnchecked
+      #expect(try await host.lease([bad]) == [])
       let given = try await host.surrendered()
       #expect(given.record.state == .failed && given.runs.isEmpty)
       #expect(given.record.lastMessage == "the payload does not fit the handler of org.example.task: it is 1")
     }
-    #expect(try await host.lease([new], unchecked: [new.id]) == [])
+    #expect(try await host.lease([new]) == [])
     #expect(try await host.order().payload == [2])
   }
 
@@ -131,14 +133,15 @@ struct LeaseTests {
     policy.limits = [.sample(): limits]
     let host = try Holder(slots: 2, policy: policy)
     var record = host.record(1)
-    record.request.retry = nil
+    (record.request.retry, record.request.isUnchecked) = (nil, true)
     var decided = host.record(2)
-    decided.request.onLostCondition = .stop
-    #expect(try await host.lease([record], unchecked: [record.id]) == [])
+    (decided.request.onLostCondition, decided.request.isUnchecked) = (.stop, true)
+    #expect(try await host.lease([record]) == [])
     host.launcher.end(try await host.order().run, .returned(.retry, stop: nil))
     let given = try await host.surrendered()
     #expect(given.record.request.retry == policy.retry && given.record.gates.onLostCondition == .finish)
-    #expect(try await host.lease([decided], unchecked: [decided.id]) == [])
+    #expect(!given.record.request.isUnchecked)
+    #expect(try await host.lease([decided]) == [])
     host.launcher.end(try await host.order().run, .returned(.success, stop: nil))
     #expect(try await host.surrendered().record.gates.onLostCondition == .stop)
     // One that a host has seen is left as it is.
@@ -151,8 +154,8 @@ struct LeaseTests {
   func refusedLate() async throws {
     let host = try Holder()
     var record = host.record(1)
-    record.request.gates.window = "night"
-    #expect(try await host.lease([record], unchecked: [record.id]) == [])
+    (record.request.gates.window, record.request.isUnchecked) = ("night", true)
+    #expect(try await host.lease([record]) == [])
     let given = try await host.surrendered()
     #expect(given.record.state == .failed)
     #expect(given.record.lastMessage?.contains("there is no maintenance window \"night\"") == true)

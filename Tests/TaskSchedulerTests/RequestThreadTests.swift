@@ -48,7 +48,7 @@ import Testing
     tagged.tags = ["x"]
     let ids = try await host.submit(tagged, tagged, .sample(begin: hour)).map(\.id)
     let later = hour + .seconds(60)
-    let snoozed = try await ask { host.scheduler.snooze(ids[0], until: later, completion: $0) }
+    let snoozed = try await ask { host.scheduler.perform(.snooze(ids[0], until: later), completion: $0) }
     #expect(snoozed.record.due == later)
     #expect(try host.record(ids[0]).due == later)
     #expect(try await ask { host.scheduler.cancelAll(tag: "x", identifier: nil, completion: $0) } == 2)

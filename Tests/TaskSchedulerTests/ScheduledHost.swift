@@ -38,11 +38,11 @@ final class ScheduledHost: Sendable {
   }
 
   @discardableResult func submit(_ requests: TaskRequest...) async throws -> [Submission] {
-    try await withCheckedThrowingContinuation { done in scheduler.submit(requests) { done.resume(with: $0) } }
+    try await withCheckedThrowingContinuation { done in scheduler.perform(.submit(requests)) { done.resume(with: $0) } }
   }
 
   @discardableResult func cancel(_ id: RequestID) async throws -> RequestRecord {
-    try await withCheckedThrowingContinuation { done in scheduler.cancel(id) { done.resume(with: $0) } }
+    try await withCheckedThrowingContinuation { done in scheduler.perform(.cancel(id)) { done.resume(with: $0) } }
   }
 
   func drain(_ timeout: Duration) async {

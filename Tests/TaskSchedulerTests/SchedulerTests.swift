@@ -13,7 +13,7 @@ import Testing
     let host = try ScheduledHost(handlers: [.sample(runs: 8)], ending: .returned(.success, stop: nil))
     let (answers, answered) = AsyncStream<Result<[Submission], RequestRefusal>>.makeStream()
     for _ in 0..<32 {
-      try HostThread.start("submitter") { for _ in 0..<20 { host.scheduler.submit([.sample()]) { answered.yield($0) } } }
+      try HostThread.start("submitter") { for _ in 0..<20 { host.scheduler.perform(.submit([.sample()])) { answered.yield($0) } } }
     }
     var ids: Set<RequestID> = []
     for await answer in answers {
@@ -53,7 +53,7 @@ import Testing
   func afterTurn() async throws {
     let host = try ScheduledHost()
     let answered = Answered()
-    host.scheduler.submit([.sample(begin: hour)]) { _ in answered.note() }
+    host.scheduler.perform(.submit([.sample(begin: hour)])) { _ in answered.note() }
     await host.afterTurn()
     await host.afterTurn()
     #expect(answered.count == 1)

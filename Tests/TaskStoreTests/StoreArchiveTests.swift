@@ -130,6 +130,23 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: rich.place("other").database)) == before)
   }
 
+  @Test("has requests that have given their unique key to a newer one")
+  func keyless() throws {
+    let rich = try rich.get()
+    let store = try rich.open("keyless")
+    var record = RequestRecord.sample(1, origin: store.origin)
+    (record.request.uniqueKey, record.request.onConflict) = ("k", .replace)
+    try store.add(record)
+    record.request.uniqueKey = nil
+    try record.apply(.cancelled)
+    record.ended = .ms(5)
+    try store.commit { [record] in try $0.update(record) }
+    store.close()
+    let text = try export(rich.place("keyless"))
+    #expect(try load(text, rich.place("keyless again")).requests == 1)
+    #expect(try export(rich.place("keyless again")) == text)
+  }
+
   @Test("is read and checked by a trial, which changes nothing")
   func trial() throws {
     let rich = try rich.get()

@@ -28,6 +28,14 @@ final class FleetAgent: Sendable {
     var holdings: [RequestID: Holding] = [:]
     var settled: [SurrenderedRequest] = []
     var arrivals: [Arrival] = []
+    var errands: [FleetErrand] = []
+    var schedules: [ScheduleName: ScheduledRequest] = [:]
+    /// Changes with ``schedules``.
+    var schedulesVersion = 1
+    /// Why the last turn with the database failed; nil if it did not.
+    var trouble: String?
+    /// The requests that somebody has cancelled and that were told so here.
+    var cancelled: Set<RequestID> = []
     var isOver = false
     var isRunning = false
   }
@@ -40,15 +48,23 @@ final class FleetAgent: Sendable {
   /// Whether the thread was woken and has not looked yet.
   private let isWoken = Atomic(false)
   let log: Logger
+  /// Since when somebody has read the host's events; nil if nobody does.
+  let observedSince: @Sendable () -> MonotonicTime?
+  /// Adds an event to them.
+  let observe: @Sendable (HostEvent) -> Void
 
   /// The most submissions that wait for the database: more would only wait longer.
   private static let mostArrivals = 10_000
 
-  /// - Parameter lasts: Told when the workers of the host's part must have ended, on the boot clock.
+  /// - Parameters:
+  ///   - events: Has the ends of the fleet's runs on other hosts too.
+  ///   - lasts: Told when the workers of the host's part must have ended, on the boot clock.
   init(
-    _ place: FleetPlace, _ scheduler: Scheduler, log: Logger, lasts: @escaping @Sendable (Int64) -> Void
+    _ place: FleetPlace, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger, lasts: @escaping @Sendable (Int64) -> Void
   ) throws(HostFailure) {
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
+    observedSince = { [weak events] in events?.observedSince }
+    observe = { [weak events] in events?.receive(Scheduler.Notice.event($0)) }
     let waker = taskhost_system_event_create()
     guard waker >= 0 else { throw HostFailure(.temporary, "fleet: eventfd: \(ErrorNumber.last)") }
     self.waker = waker
@@ -90,6 +106,11 @@ final class FleetAgent: Sendable {
 
   // MARK: Called on any thread
 
+  /// Why the database cannot be used; nil if it can.
+  var trouble: String? { lease.trouble ?? state.withLock { $0.trouble } }
+
+  func set(trouble: String?) { state.withLock { $0.trouble = trouble } }
+
   /// Lets the thread look again.
   func wake() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -104,19 +125,48 @@ final class FleetAgent: Sendable {
 
   /// Submits requests to the fleet, all or none.
   func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
-    scheduler.draft(requests, fleet: place.origin) { [self] drafts in
-      do throws(RequestRefusal) {
-        let submissions = try drafts.get()
-        if let trouble = lease.trouble { throw Self.away(trouble) }
-        let isTaken = state.withLock { state in
-          guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
-          state.arrivals.append(Arrival(submissions: submissions, completion: completion))
-          return true
-        }
-        guard isTaken else { throw Self.away("too many submissions wait for it") }
-        wake()
-      } catch { completion(.failure(error)) }
+    scheduler.draft(requests, fleet: place.origin) { [self] in add($0, completion: completion) }
+  }
+
+  /// Submits a request of a run to the fleet.
+  func submit(
+    _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
+    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
+  ) {
+    scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
+      add(draft.map { [$0] }) { submissions in
+        completion(
+          submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
+      }
     }
+  }
+
+  private func add(
+    _ drafts: Result<[FleetSubmission], RequestRefusal>, completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
+  ) {
+    do throws(RequestRefusal) {
+      let submissions = try drafts.get()
+      if let trouble { throw Self.away(trouble) }
+      let isTaken = state.withLock { state in
+        guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
+        state.arrivals.append(Arrival(submissions: submissions, completion: completion))
+        return true
+      }
+      guard isTaken else { throw Self.away("too many submissions wait for it") }
+      wake()
+    } catch { completion(.failure(error)) }
+  }
+
+  /// Changes requests of the fleet that no host runs.
+  func add(_ errand: FleetErrand) {
+    if let trouble { return errand.refuse(Self.away(trouble)) }
+    let isTaken = state.withLock { state in
+      guard !state.isOver, state.errands.count < Self.mostArrivals else { return false }
+      state.errands.append(errand)
+      return true
+    }
+    guard isTaken else { return errand.refuse(Self.away("too many changes wait for it")) }
+    wake()
   }
 
   static func away(_ reason: String) -> RequestRefusal {
@@ -125,7 +175,7 @@ final class FleetAgent: Sendable {
 
   private func leaseHasEnded() {
     let held = state.withLock { state in
-      defer { state.holdings = [:] }
+      defer { (state.holdings, state.cancelled) = ([:], []) }
       return Array(state.holdings.keys)
     }
     // First what waits, so that nothing begins any more, then what runs.
@@ -134,11 +184,39 @@ final class FleetAgent: Sendable {
     wake()
   }
 
+  /// From now on, the host has these schedules of the fleet's identifiers in its configuration.
+  func set(_ schedules: [ScheduleName: ScheduledRequest]) {
+    state.withLock { state in
+      guard state.schedules != schedules else { return }
+      state.schedules = schedules
+      state.schedulesVersion += 1
+    }
+    wake()
+  }
+
   // MARK: For the thread
+
+  /// The schedules of the fleet's identifiers, with a number that changes with them.
+  var schedules: (all: [ScheduleName: ScheduledRequest], version: Int) { state.withLock { ($0.schedules, $0.schedulesVersion) } }
+
+  /// Cancels requests that are here, each once.
+  func cancel(_ ids: [RequestID]) {
+    guard !ids.isEmpty else { return }
+    let new = state.withLock { state in
+      let new = ids.filter { state.holdings[$0] != nil && !state.cancelled.contains($0) }
+      state.cancelled.formUnion(new)
+      return new
+    }
+    for id in new {
+      // Its run may have ended at this moment.
+      scheduler.perform(.cancel(id)) { _ in }
+    }
+  }
 
   /// What the thread has to do.
   struct Work {
     var arrivals: [Arrival] = []
+    var errands: [FleetErrand] = []
     /// What ended of the requests that the host owns still.
     var settled: [(request: SurrenderedRequest, holding: Holding)] = []
     var isOver = false
@@ -150,8 +228,8 @@ final class FleetAgent: Sendable {
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
     return state.withLock { state in
-      var work = Work(arrivals: state.arrivals, isOver: state.isOver)
-      state.arrivals = []
+      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver)
+      (state.arrivals, state.errands) = ([], [])
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.
         if let holding = state.holdings[request.record.id] { work.settled.append((request, holding)) }
@@ -162,7 +240,14 @@ final class FleetAgent: Sendable {
   }
 
   /// The database has recorded these, or they are somebody else's.
-  func letGo(of ids: [RequestID]) { state.withLock { state in for id in ids { state.holdings[id] = nil } } }
+  func letGo(of ids: [RequestID]) {
+    state.withLock { state in
+      for id in ids {
+        state.holdings[id] = nil
+        state.cancelled.remove(id)
+      }
+    }
+  }
 
   /// What could not be recorded comes again with the next work.
   func putBack(_ settled: [(request: SurrenderedRequest, holding: Holding)]) {

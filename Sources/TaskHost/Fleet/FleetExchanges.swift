@@ -1,12 +1,13 @@
 import FleetStore
 import HostThreads
 import Logging
+import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
 /// The work of the agent's thread: each turn records what has ended, adds what was submitted, and claims what could begin.
 final class FleetExchanges {
-  private let agent: FleetAgent
+  let agent: FleetAgent
   private var session: FleetSession?
   /// The lanes of the host's identifiers.
   private var lanes: [FleetLane] = []
@@ -15,6 +16,12 @@ final class FleetExchanges {
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
+  private let schedules: FleetSchedules
+  /// When reasons may be published again, and the lanes for which that was done last.
+  private var publishDue = MonotonicTime(nanoseconds: 0)
+  private var published: (incarnation: String, closed: [Int64])?
+  /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
+  private var watched: (until: WallTime, runs: Set<RunID>)?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
   /// When what waits here is looked at next.
@@ -22,12 +29,22 @@ final class FleetExchanges {
 
   /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
   private static let longestPause = Duration.seconds(5)
+  /// How often reasons are published at most, and of how many lanes.
+  private static let publishPause = Duration.seconds(2)
+  private static let mostPublished = 200
+  /// The same while somebody reads the stream of events, which has the ends of all runs of the fleet.
+  private static let watchPause = Duration.seconds(1)
+  /// How far back it is looked again: rows have the time of their statement, and are seen after their commit.
+  private static let overlap = Duration.seconds(5)
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
   /// The most requests of a lane in one claim.
   private static let mostClaimed = 500
 
-  init(_ agent: FleetAgent) { self.agent = agent }
+  init(_ agent: FleetAgent) {
+    self.agent = agent
+    schedules = FleetSchedules(agent)
+  }
 
   func serve() {
     while true {
@@ -36,12 +53,15 @@ final class FleetExchanges {
       do throws(FleetError) {
         pause = try turn(&work)
         failures = 0
+        agent.set(trouble: nil)
       } catch {
         agent.putBack(work.settled)
         refuse(work.arrivals, "\(error)")
+        for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
           (session, cleared) = (nil, nil)
           failures += 1
+          agent.set(trouble: "\(error)")
         }
         pause = agent.place.pause(after: max(1, failures))
       }
@@ -74,22 +94,46 @@ final class FleetExchanges {
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
     let session = try connected()
     keepDays(session)
+    try watchOthers(session)
     let added = try add(&work.arrivals, session)
-    guard let incarnation = agent.lease.incarnation else { return Self.longestPause }
+    guard let incarnation = agent.lease.incarnation else {
+      for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
+      work.errands = []
+      return Self.longestPause
+    }
+    if !work.isOver { try schedules.align(self, session, incarnation) }
+    while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
     if cleared != incarnation {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       cleared = incarnation
     }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
+    if !work.isOver { try publish(wanted, session, incarnation) }
     let settled = try settlements(work.settled, incarnation, session)
     let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
     agent.letGo(of: work.settled.map(\.request.record.id))
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
+    agent.cancel(exchange.cancelled)
+    if !exchange.late.isEmpty {
+      try run(
+        FleetErrand(.some(exchange.late)) {
+          .relax($0)
+        } completion: { (_: Result<Void, RequestRefusal>) in
+        }, session, incarnation)
+    }
+    for (request, event, payload) in exchange.unheard {
+      try run(
+        FleetErrand(.some([request])) {
+          .wake($0, by: event, payload: payload)
+        } completion: { _ in
+        }, session, incarnation)
+    }
     giveBackWhatWaits(incarnation)
     let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
     // Others may have room for what this host leaves.
-    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || settled.contains(where: { $0.record.state == .pending }) {
+    let isFree = settled.contains { $0.record.state == .pending || $0.record.request.gates.concurrencyKey != nil }
+    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || isFree {
       try session.notify()
     }
     if exchange.laneCount > laneCount {
@@ -99,7 +143,12 @@ final class FleetExchanges {
       return .zero
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
-    return min(Self.longestPause, exchange.nextDue.map { $0 + .milliseconds(1) } ?? Self.longestPause)
+    var longest = watched == nil ? Self.longestPause : Self.watchPause
+    // A rate may allow more before anything happens.
+    for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
+      if let rate { longest = min(longest, max(.milliseconds(100), rate.period / rate.count)) }
+    }
+    return min(longest, exchange.nextDue.map { $0 + .milliseconds(1) } ?? longest)
   }
 
   private func connected() throws(FleetError) -> FleetSession {
@@ -122,6 +171,26 @@ final class FleetExchanges {
       daysDue = SystemClock.now + .seconds(60)
       agent.log.warning("the days of the fleet's history were not looked after: \(error)")
     }
+  }
+
+  /// Tells who reads this host's events of the runs that have ended on other hosts.
+  private func watchOthers(_ session: FleetSession) throws(FleetError) {
+    guard let since = agent.observedSince() else {
+      watched = nil
+      return
+    }
+    let before = watched
+    // At first only what has ended since then: who reads knows the rest.
+    let (ended, until) = try session.ended(
+      since: before?.until.moved(by: .zero - Self.overlap), or: SystemClock.now - since, besides: agent.lease.incarnation)
+    var seen: Set<RunID> = []
+    for (run, request) in ended {
+      seen.insert(run.id)
+      guard before?.runs.contains(run.id) != true else { continue }
+      agent.observe(.run(run))
+      if let request { agent.observe(.request(request)) }
+    }
+    watched = (until, seen)
   }
 
   // MARK: Submissions
@@ -149,9 +218,32 @@ final class FleetExchanges {
       let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
       arrivals.removeFirst()
       added += done.count { $0.known == .new }
+      if let holder = done.first(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
+        settleConflict(of: arrival, with: holder.id)
+        continue
+      }
       arrival.completion(Self.answers(to: arrival, done))
     }
     return added
+  }
+
+  /// Lets the scheduler decide what becomes of the holder of a submission's unique key.
+  private func settleConflict(of arrival: FleetAgent.Arrival, with holder: RequestID) {
+    guard arrival.submissions.count == 1, var request = arrival.submissions.first?.submitted else {
+      return arrival.completion(
+        .failure(
+          RequestRefusal(
+            .conflict, "\(holder) holds a unique key, and several requests of the fleet at once change no holder: submit them one by one")))
+    }
+    let idempotency = request.idempotencyKey.map { (key: $0, fingerprint: arrival.submissions[0].fingerprint) }
+    request.idempotencyKey = nil
+    var errand = FleetErrand(.all([holder])) { [request] _ in
+      .submit([request])
+    } completion: {
+      arrival.completion($0)
+    }
+    (errand.adds, errand.idempotency) = (1, idempotency)
+    agent.add(errand)
   }
 
   private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {
@@ -181,7 +273,7 @@ final class FleetExchanges {
     return drafts
   }
 
-  private func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
+  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
     if let known = laneIDs[lane] { return known }
     let id = try session.lane(lane)
     laneIDs[lane] = id
@@ -190,14 +282,37 @@ final class FleetExchanges {
 
   // MARK: Claims and ends
 
+  /// Tells people at other hosts of which lanes this one takes nothing now, and why.
+  private func publish(_ wanted: [FleetDemand], _ session: FleetSession, _ incarnation: String) throws(FleetError) {
+    guard SystemClock.now >= publishDue else { return }
+    let taken = Set(wanted.map(\.lane))
+    let shut = Array(lanes.lazy.filter { !taken.contains($0.id) }.prefix(Self.mostPublished))
+    var closed: [(lane: Int64, reason: String)] = []
+    if !shut.isEmpty {
+      let answer = Awaited<[String?]>()
+      agent.scheduler.obstacles(for: shut.map(\.lane)) { answer.set($0) }
+      for (lane, reason) in zip(shut, answer.wait()) { if let reason { closed.append((lane.id, reason)) } }
+    }
+    guard published?.incarnation != incarnation || published.map({ $0.closed != closed.map(\.lane) }) != false else { return }
+    publishDue = SystemClock.now + Self.publishPause
+    try session.publish(incarnation, closed: closed)
+    published = (incarnation, closed.map(\.lane))
+  }
+
   private func demand() -> [FleetDemand] {
     // Hosts ask for lanes in different orders, so that they do not wait for each other's rows.
     let shuffled = lanes.shuffled()
     guard !shuffled.isEmpty else { return [] }
-    let answer = Awaited<[Int]>()
+    let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: shuffled.map(\.lane)) { answer.set($0) }
-    return zip(shuffled, answer.wait()).compactMap { lane, room in
-      room > 0 ? FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed)) : nil
+    return zip(shuffled, answer.wait()).compactMap { lane, demand in
+      guard demand.room > 0 else { return nil }
+      var wanted = FleetDemand(lane: lane.id, limit: min(demand.room, Self.mostClaimed))
+      wanted.identifier = lane.lane.identifier.rawValue
+      wanted.runsPerKey = demand.runsPerKey
+      wanted.rate = demand.rate.map { ($0.count, $0.period) }
+      wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
+      return wanted
     }
   }
 
@@ -206,39 +321,46 @@ final class FleetExchanges {
   ) throws(FleetError) -> [SettledRequest] {
     var settlements: [SettledRequest] = []
     for (request, holding) in settled where holding.incarnation == incarnation {
-      settlements.append(
-        SettledRequest(record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs))
+      settlements.append(try settlement(request, session))
     }
     return settlements
+  }
+
+  func settlement(_ request: SurrenderedRequest, _ session: FleetSession) throws(FleetError) -> SettledRequest {
+    SettledRequest(
+      record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs, eventPayload: request.eventPayload,
+      checkpoint: request.checkpoint)
   }
 
   /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.
   private func take(_ claimed: [ClaimedRequest], _ incarnation: String) -> Int {
     guard !claimed.isEmpty else { return 0 }
     agent.hold(claimed, as: incarnation)
-    var records: [RequestRecord] = []
+    var requests: [LeasedRequest] = []
     for claim in claimed {
       switch claim.record {
       case .success(var record):
         record.losses = record.losses.adding(saturating: claim.lost)
-        records.append(record)
+        requests.append(LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint))
       case .failure(let flaw):
         agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
       }
     }
-    let byID = Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
+    let byID = Dictionary(requests.map { ($0.record.id, $0) }) { first, _ in first }
     let answer = Awaited<Result<[RequestID], RequestRefusal>>()
-    let unchecked = Set(claimed.filter(\.isUnchecked).map(\.id))
-    agent.scheduler.lease(records, unchecked: unchecked, while: { [lease = agent.lease] in lease.incarnation == incarnation }) {
-      answer.set($0)
-    }
+    agent.scheduler.lease(
+      requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation }
+    ) { answer.set($0) }
     let refused =
       switch answer.wait() {
       case .success(let refused): refused
-      case .failure: records.map(\.id)
+      case .failure: requests.map(\.record.id)
       }
     guard !refused.isEmpty else { return 0 }
-    agent.surrendered(refused.compactMap { byID[$0] }.map { SurrenderedRequest(record: $0, runs: []) })
+    agent.surrendered(
+      refused.compactMap { byID[$0] }.map {
+        SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint)
+      })
     return refused.count
   }
 

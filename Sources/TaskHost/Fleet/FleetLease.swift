@@ -18,6 +18,7 @@ final class FleetLease: Sendable {
     var end: Int64 = 0
     var isDraining = false
     var hasJoined = false
+    var awakeSince = WallTime.distantPast
     var trouble: String?
     var isOver = false
   }
@@ -59,6 +60,9 @@ final class FleetLease: Sendable {
 
   /// Whether somebody wants the host to take nothing more.
   var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
+  var awakeSince: WallTime { state.withLock { $0.awakeSince } }
 
   /// Why the database cannot be reached; nil if it can.
   var trouble: String? { state.withLock { $0.trouble } }
@@ -129,6 +133,7 @@ final class FleetLease: Sendable {
       return third
     }
     let renewal = try session.renew(known, identifiers: place.host.identifiers)
+    state.withLock { $0.awakeSince = renewal.awakeSince }
     hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")

@@ -12,6 +12,11 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
 
   init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
 
+  /// The host has this configuration from now on.
+  func set(schedulesOf configuration: HostConfiguration) {
+    agent.set(configuration.scheduledRequests().filter { identifiers.contains($0.key.identifier) })
+  }
+
   /// Whether it is the id of a request of the fleet.
   func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
 
@@ -33,6 +38,14 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
       session = new
       return value
     } catch { throw RequestRefusal(.unavailable, "\(error)") }
+  }
+
+  /// The same for what completes an answer: nil while the database is away, which the host's status says.
+  func readIfThere<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value? {
+    do throws(RequestRefusal) { return try read(body) } catch {
+      guard agent.trouble != nil || error.code == .unavailable else { throw error }
+      return nil
+    }
   }
 
   /// A request of the fleet, wherever it is.

@@ -42,27 +42,6 @@ extension HostConfiguration {
   var fleetName: String { fleet.name ?? (hostName.isEmpty ? "unnamed" : hostName) }
 }
 
-extension RequestRecord {
-  fileprivate mutating func change(_ event: RequestEvent) throws(RequestRefusal) {
-    do { try apply(event) } catch { throw RequestRefusal(.conflict, "\(error)") }
-  }
-
-  /// Cancels a request that waits in the fleet.
-  mutating func cancelInFleet() throws(RequestRefusal) {
-    if state == .running {
-      throw RequestRefusal(.conflict, "request \(id) is with another host of the fleet, which runs it: cancel it there")
-    }
-    try change(state == .failed ? .discarded : .cancelled)
-    ended = SystemClock().wallTime
-  }
-
-  /// Makes a dead letter of the fleet pending again.
-  mutating func retryInFleet() throws(RequestRefusal) {
-    try change(.retried)
-    due = SystemClock().wallTime
-  }
-}
-
 extension HostParts {
   /// The host's part in its fleet, which has not begun; nil if it is in none.
   func fleetView(_ configuration: HostConfiguration, _ contracts: [HandlerContract], _ log: Logger) throws(HostFailure) -> FleetView? {
@@ -71,10 +50,12 @@ extension HostParts {
     let host = FleetHost(
       name: configuration.fleetName, program: program ?? "", labels: configuration.fleet.labels,
       identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
-    let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, log: log) { [processes] end in
+    let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, events, log: log) { [processes] end in
       processes.lease(host.identifiers, until: end)
     }
-    return FleetView(agent, identifiers: shared)
+    let view = FleetView(agent, identifiers: shared)
+    view.set(schedulesOf: configuration)
+    return view
   }
 }
 
@@ -90,20 +71,5 @@ extension Host {
         field: "requests[\(index)].identifier")
     }
     return isForFleet
-  }
-
-  /// Changes a request of the fleet that nobody owns; nil if the id is none of the fleet's.
-  func changeInFleet(
-    _ id: RequestID, _ change: @Sendable (inout RequestRecord) throws(RequestRefusal) -> Void
-  ) throws(RequestRefusal) -> RequestRecord? {
-    guard let fleet, fleet.has(id) else { return nil }
-    var record = try fleet.request(id)
-    let before = record.state
-    try change(&record)
-    guard try fleet.read({ (session) throws(FleetError) in try session.resettle(record, from: before) }) else {
-      throw RequestRefusal(.conflict, "request \(id) has just changed, or a host has just taken it: look again")
-    }
-    fleet.agent.wake()
-    return record
   }
 }

@@ -60,8 +60,8 @@ extension HostConfiguration {
           report("isolation", "isolation is \"thread\", and \(why): remove isolation, or set scope = \"host\"")
         }
       }
-      if plugin.schedule != nil {
-        report("schedule", "a schedule with scope = \"fleet\" is not offered yet: it would run on each host. Set scope = \"host\"")
+      if plugin.event != nil {
+        report("schedule", "a schedule by events with scope = \"fleet\" is not offered yet. Set scope = \"host\"")
       }
     }
   }

@@ -77,7 +77,7 @@ extension Host {
       await leaveNothing()
       throw error
     }
-    let plan = prepared.plan { self.put(prepared, payloads: $0) }
+    let plan = prepared.plan(besides: fleet?.identifiers ?? []) { self.put(prepared, payloads: $0) }
     let adopted: AdoptedPlan
     do throws(RequestRefusal) { adopted = try await ask { self.scheduler.adopt(plan, isRehearsal: isDry, completion: $0) } } catch {
       try? await onThread { .success(prepared.discard()) }
@@ -121,6 +121,7 @@ extension Host {
     parts.services.add(prepared.plugins.registered.map(\.identifiers))
     events.begin(prepared.tellers)
     events.notices.set(prepared.rules.configuration.noticeRules)
+    fleet?.set(schedulesOf: prepared.rules.configuration)
     return launched.withLock { launched in
       let launcher = launched.launcher.serving(prepared.plugins.registered, payloads: payloads)
       launched = Launched(registry: prepared.plugins, specs: prepared.specs, launcher: launcher)

@@ -171,11 +171,16 @@ struct PreparedReload: Sendable {
 
   /// What the scheduler is to put in force.
   ///
-  /// - Parameter adopted: Called on the scheduler's thread once that is durable; returns the launcher.
-  func plan(adopted: @escaping @Sendable (_ payloads: TypedPayloads) -> (any Launcher)?) -> SchedulingPlan {
+  /// - Parameters:
+  ///   - shared: The identifiers whose schedules are the fleet's.
+  ///   - adopted: Called on the scheduler's thread once that is durable; returns the launcher.
+  func plan(besides shared: Set<TaskIdentifier>, adopted: @escaping @Sendable (_ payloads: TypedPayloads) -> (any Launcher)?)
+    -> SchedulingPlan
+  {
     let configuration = rules.configuration
     var plan = SchedulingPlan(
-      policy: configuration.schedulingPolicy(), contracts: contracts, schedules: configuration.scheduledRequests())
+      policy: configuration.schedulingPolicy(), contracts: contracts,
+      schedules: configuration.scheduledRequests().filter { !shared.contains($0.key.identifier) })
     let payloads = TypedPayloads(contracts)
     plan.policy.awaitingApproval = plugins.awaitingApproval
     plan.changes = plugins.changes

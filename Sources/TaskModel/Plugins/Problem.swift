@@ -36,6 +36,8 @@ public struct Problem: Sendable, Hashable {
     case storeUnchecked = "store_unchecked"
     /// Values of the store are not sealed as they should be, or may be left plain somewhere.
     case encryption
+    /// The database of the host's fleet cannot be used: the host takes and submits nothing of the fleet.
+    case fleet
     /// The lock of the state directory was removed or replaced while the host runs.
     case stateDirectory = "state_directory"
     /// The machine lacks what the host needs to start workers: threads, descriptors, memory.

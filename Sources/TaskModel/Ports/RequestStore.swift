@@ -342,11 +342,17 @@ public struct SurrenderedRequest: Sendable, Hashable {
   public var record: RequestRecord
   /// The runs that ended meanwhile, oldest first.
   public var runs: [RunRecord]
+  /// The payload of the event that woke it, for its next run; nil for the submitted one.
+  public var eventPayload: [UInt8]?
+  /// What its runs saved for the next one; nil for nothing.
+  public var checkpoint: [UInt8]?
 
   /// Creates one.
-  public init(record: RequestRecord, runs: [RunRecord]) {
+  public init(record: RequestRecord, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
     self.record = record
     self.runs = runs
+    self.eventPayload = eventPayload
+    self.checkpoint = checkpoint
   }
 }
 

@@ -8,6 +8,8 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// The moment that many milliseconds after the start of 1970, UTC.
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
+  /// Before every other time.
+  public static let distantPast = WallTime(unixMilliseconds: .min)
   /// Later than every time: "never", or "unknown".
   public static let distantFuture = WallTime(unixMilliseconds: .max)
 

@@ -54,9 +54,7 @@ extension SchedulerCore {
         }
         continue
       }
-      var wanted = schedule.submission(of: name)
-      settleTenant(of: &wanted)
-      try bring(&record, inLineWith: wanted, of: schedule.repetition, transaction, now: now)
+      try bring(&record, inLineWith: schedule, name, transaction, now: now)
     }
     // A plugin that is missing now keeps its stored schedule until it returns.
     for (name, schedule) in missing.sorted(by: { $0.key.description < $1.key.description }) where handlers[name.identifier] != nil {
@@ -64,17 +62,35 @@ extension SchedulerCore {
     }
   }
 
-  private func bring(
-    _ record: inout RequestRecord, inLineWith wanted: TaskRequest, of rule: RepeatRule, _ transaction: any StoreTransaction, now: WallTime
+  func bring(
+    _ record: inout RequestRecord, inLineWith schedule: ScheduledRequest, _ name: ScheduleName, _ transaction: any StoreTransaction,
+    now: WallTime
   ) throws {
-    let retry = wanted.retry ?? policy.retry(of: wanted.identifier)
+    var wanted = schedule.submission(of: name)
+    settleTenant(of: &wanted)
     // One that is damaged is written anew.
     let hasPayload = try legiblePayload(of: record.id, transaction) == wanted.payload
+    guard let changed = try aligned(record, hasPayload: hasPayload, with: wanted, of: schedule.repetition, now: now) else { return }
+    record = changed
+    try transaction.rewrite(record)
+    turn.changes += 1
+    if record.state == .pending { becamePending(record) }
+    note(record)
+  }
+
+  /// The stored request of a schedule as the configuration wants it; nil if it is so already.
+  ///
+  /// - Parameter hasPayload: Whether its payload is the wanted one.
+  func aligned(
+    _ stored: RequestRecord, hasPayload: Bool, with wanted: TaskRequest, of rule: RepeatRule, now: WallTime
+  ) throws(RequestRefusal) -> RequestRecord? {
+    var record = stored
+    let retry = wanted.retry ?? policy.retry(of: wanted.identifier)
     guard
       record.request.repetition != rule || record.request.event != wanted.event || record.request.gates != wanted.gates
         || record.request.retry != retry || record.request.jitter != wanted.jitter || record.request.priority != wanted.priority
         || record.request.tags != wanted.tags || !hasPayload
-    else { return }
+    else { return nil }
     try occurrences.check(rule)
     let before = offset(of: record)
     record.request.jitter = wanted.jitter
@@ -93,9 +109,6 @@ extension SchedulerCore {
     record.request.gates = wanted.gates
     record.request.retry = retry
     (record.request.payload, record.request.priority, record.request.tags) = (wanted.payload, wanted.priority, wanted.tags)
-    try transaction.rewrite(record)
-    turn.changes += 1
-    if record.state == .pending { becamePending(record) }
-    note(record)
+    return record
   }
 }

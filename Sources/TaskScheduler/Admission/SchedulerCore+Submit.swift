@@ -104,7 +104,7 @@ extension SchedulerCore {
     let open = arrival.waits + arrival.edges.filter { $0.ended == nil }.map(\.predecessor)
     let first = firstDue(of: arrival.request, now: now)
     let occurrence = arrival.request.repetition == nil ? nil : first
-    let id: RequestID = nextID(now)
+    let id: RequestID = drawnIDs.popLast() ?? nextID(now)
     let due = first.moved(by: offset(of: arrival.request, id))
     let isRelaxed = arrival.request.deadline.map { $0 <= now } ?? false
     let (disposition, notes) = (arrival.disposition, arrival.notes)

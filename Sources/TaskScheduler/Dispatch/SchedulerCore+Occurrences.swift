@@ -2,7 +2,7 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
-  /// How much later than its times a request starts: the share of its jitter that is its own on this host.
+  /// How much later than its times a request starts: the share of its jitter that is its own on this host, or in the host's fleet.
   ///
   /// A request with a unique key keeps its share when it is submitted again. All times of a schedule are late by the same share, so their
   /// distances do not change, and nothing drifts: the schedule's own times are in ``RequestRecord/occurrence``.
@@ -11,7 +11,7 @@ extension SchedulerCore {
   func offset(of request: TaskRequest, _ id: RequestID) -> Duration {
     guard request.jitter > .zero else { return .zero }
     var hash = StableHash()
-    hash.mix(origin)
+    hash.mix(id.origin == fleet ? id.origin : origin)
     hash.mix(request.identifier.rawValue.utf8)
     hash.mix(UInt8(0))
     if let key = request.uniqueKey { hash.mix(key.utf8) } else { hash.mix(id.sequence) }
@@ -29,6 +29,7 @@ extension SchedulerCore {
       rule.schedule != .event
     else { return try transaction.request(id)?.attemptsSpent ?? 0 }
     let offset = offset(of: record)
+    let awakeSince = id.origin == fleet ? fleetAwakeSince : awakeSince
     // On the clock of the schedule's times, which jitter does not move.
     let time = now.moved(by: .zero - offset)
     if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0 {
@@ -101,15 +102,17 @@ extension SchedulerCore {
     guard nextDeadline.isDue(by: now) else { return }
     while true {
       let late = try transaction.pastDeadline(by: now, limit: 500)
-      for var record in late {
-        record.isRelaxed = true
-        try transaction.update(record)
-        handlers[record.request.identifier]?.becamePending(record)
-        note(record)
-      }
+      for var record in late { try relax(&record, transaction) }
       if late.count < 500 { break }
     }
     nextDeadline = try transaction.nextDeadline().map { .at($0) } ?? .never
+  }
+
+  func relax(_ record: inout RequestRecord, _ transaction: any StoreTransaction) throws {
+    record.isRelaxed = true
+    try transaction.update(record)
+    handlers[record.request.identifier]?.becamePending(record)
+    note(record)
   }
 
   // MARK: Clocks

@@ -35,7 +35,7 @@ extension SchedulerCore {
     return receipt
   }
 
-  private func wake(
+  func wake(
     _ record: inout RequestRecord, payload: [UInt8]?, _ receipt: inout EventReceipt, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     guard let trigger = record.request.event else { return }
@@ -64,7 +64,7 @@ extension SchedulerCore {
     note(record)
   }
 
-  private func count(_ receipt: EventReceipt) {
+  func count(_ receipt: EventReceipt) {
     eventCounts.woken += UInt64(receipt.woken)
     eventCounts.merged += UInt64(receipt.merged)
     eventCounts.dropped += UInt64(receipt.dropped)
@@ -147,6 +147,7 @@ extension SchedulerCore {
       let remedy = known.isEmpty ? "the configuration has none; add [windows.\(window)]" : "the configuration has \(known)"
       throw RequestRefusal(.invalid, "there is no maintenance window \"\(window)\": \(remedy)", field: .window)
     }
+    guard !draftsForFleet else { return }
     for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
       throw RequestRefusal(.invalid, shortage.description, field: .resources)
     }

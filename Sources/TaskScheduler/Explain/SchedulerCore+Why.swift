@@ -111,6 +111,16 @@ extension SchedulerCore {
     return gate(hold, lane, handler, nil, now: now)
   }
 
+  /// What holds a lane on this host, in a sentence; nil if nothing does.
+  func obstacle(of lane: Lane, now: WallTime) -> String? {
+    guard !isDraining else { return "it is draining" }
+    guard storeTrouble == nil else { return "its store has failed" }
+    guard let handler = handlers[lane.identifier] else { return "no plugin has registered \(lane.identifier)" }
+    let state = handler.lanes[lane.gates] ?? LaneState(gates: lane.gates)
+    let gates = closedGates(on: state, of: handler, now: now).map { gate($0, state, handler, nil, now: now).sentence }
+    return gates.isEmpty ? nil : gates.joined(separator: "; ")
+  }
+
   private func timeGate(of record: RequestRecord, lastEnded: WallTime?, now: WallTime) -> Gate? {
     guard record.state != .blocked || record.due > now else { return nil }
     let since = lastEnded ?? record.submitted

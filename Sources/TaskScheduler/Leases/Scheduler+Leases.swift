@@ -3,21 +3,29 @@ public import TaskModel
 /// Calls of the host's part in its fleet, from other threads. Each returns at once.
 extension Scheduler {
   /// How many more requests of each lane could begin now; called on the scheduler's thread.
-  public func demand(for lanes: [Lane], completion: @escaping @Sendable ([Int]) -> Void) {
+  public func demand(for lanes: [Lane], completion: @escaping @Sendable ([LaneDemand]) -> Void) {
     inspect { core, now in completion(core.demand(for: lanes, now: now)) }
+  }
+
+  /// Why nothing of each lane could begin now, in a sentence; nil if something could. Called on the scheduler's thread.
+  public func obstacles(for lanes: [Lane], completion: @escaping @Sendable ([String?]) -> Void) {
+    inspect { core, now in completion(lanes.map { core.obstacle(of: $0, now: now) }) }
   }
 
   /// Takes requests that the fleet gave to this host; what can begin has begun when `completion` is called. It gets those that were not
   /// taken.
   ///
   /// - Parameters:
-  ///   - unchecked: Those that no host has seen: they are checked as a submission to this host would be.
+  ///   - awakeSince: Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
   ///   - isOwner: Whether the host's lease still lasts; called on the scheduler's thread.
   public func lease(
-    _ records: [RequestRecord], unchecked: Set<RequestID> = [], while isOwner: @escaping @Sendable () -> Bool,
+    _ requests: [LeasedRequest], awakeSince: WallTime, while isOwner: @escaping @Sendable () -> Bool,
     completion: @escaping @Sendable (Result<[RequestID], RequestRefusal>) -> Void
   ) {
-    write(completion) { core, transaction, now in try core.lease(records, unchecked: unchecked, while: isOwner, transaction, now: now) }
+    write(completion) { core, transaction, now in
+      core.fleetAwakeSince = awakeSince
+      return try core.lease(requests, while: isOwner, transaction, now: now)
+    }
   }
 
   /// Gives back those of these requests that have not begun: they come with ``Notice/surrendered(_:)``.
@@ -53,5 +61,27 @@ extension Scheduler {
       }
       completion(.success(drafts))
     }
+  }
+
+  /// Checks a submission of a run for the fleet as if it were for this host, see ``submit(_:from:of:by:completion:)``.
+  public func draft(
+    _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier, fleet: UInt64,
+    completion: @escaping @Sendable (Result<FleetSubmission, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try core.draft(request, by: .plugin(plugin), fleet: fleet, now: now)
+    }
+  }
+
+  /// What must change so that the fleet's requests of `schedule` lines are as the host's configuration wants them; called on the
+  /// scheduler's thread.
+  ///
+  /// - Parameter stored: The fleet's requests of these schedules, with their payloads.
+  public func align(
+    _ schedules: [ScheduleName: ScheduledRequest], with stored: [ScheduleName: RequestRecord], fleet: UInt64,
+    completion: @escaping @Sendable (FleetScheduleChanges) -> Void
+  ) {
+    inspect { core, now in completion(core.align(schedules, with: stored, fleet: fleet, now: now)) }
   }
 }

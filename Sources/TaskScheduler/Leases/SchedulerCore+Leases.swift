@@ -1,43 +1,48 @@
+public import SchedulingLimits
 public import TaskModel
 
 /// Requests that the fleet gives to this host for a while. They run as the host's own do; a retry, or what cannot begin, goes back.
 extension SchedulerCore {
   /// How many more requests of each lane could begin now.
-  func demand(for lanes: [Lane], now: WallTime) -> [Int] {
-    guard mayStart, fleet != nil else { return lanes.map { _ in 0 } }
-    return lanes.map { lane in
-      guard let handler = handlers[lane.identifier], isOpen(handler.lane(lane.gates), of: handler, now: now) else { return 0 }
-      return room(of: handler)
+  func demand(for lanes: [Lane], now: WallTime) -> [LaneDemand] {
+    lanes.map { lane in
+      guard mayStart, fleet != nil, let handler = handlers[lane.identifier], isOpen(handler.lane(lane.gates), of: handler, now: now) else {
+        return LaneDemand(room: 0)
+      }
+      var demand = LaneDemand(room: room(of: handler))
+      let limits = policy.limits(of: lane.identifier)
+      demand.rate = limits.rate
+      if lane.gates.concurrencyKey != nil { (demand.runsPerKey, demand.ratePerKey) = (limits.runsPerKey, limits.ratePerKey) }
+      return demand
     }
   }
 
   /// Takes requests into the store, pending.
   ///
-  /// - Parameters:
-  ///   - unchecked: Those that no host has seen.
-  ///   - isOwner: Whether the host's lease still lasts.
+  /// - Parameter isOwner: Whether the host's lease still lasts.
   /// - Returns: Those that cannot be taken: no handler here, or their earlier run has not ended yet.
   func lease(
-    _ records: [RequestRecord], unchecked: Set<RequestID>, while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
+    _ requests: [LeasedRequest], while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [RequestID] {
-    guard isOwner() else { return records.map(\.id) }
+    guard isOwner() else { return requests.map(\.record.id) }
     leaseIsOver = false
     var refused: [RequestID] = []
-    for given in records {
-      var record = given
-      guard !isDraining, handlers[record.request.identifier] != nil, record.state == .pending,
-        try transaction.request(record.id) == nil
+    for given in requests {
+      var request = given
+      guard !isDraining, handlers[given.record.request.identifier] != nil, given.record.state == .pending,
+        try transaction.request(given.record.id) == nil
       else {
-        refused.append(record.id)
+        refused.append(given.record.id)
         continue
       }
-      let flaw = settle(&record, isUnchecked: unchecked.contains(record.id), now: now)
+      let flaw = settle(&request.record, now: now)
+      var record = request.record
       // This host has no room for it now; another one may.
       if let flaw, flaw.code == .limit || flaw.code == .unavailable {
         refused.append(record.id)
         continue
       }
-      try transaction.insert(record)
+      try request.insert(transaction)
       turn.changes += 1
       countLive(record.request.identifier, by: 1)
       becamePending(record)
@@ -56,10 +61,10 @@ extension SchedulerCore {
   /// Decides what only a host knows. What could not have been submitted here fails for good: it would not get better elsewhere.
   ///
   /// - Returns: What is wrong with the request; nil if it may run.
-  private func settle(_ record: inout RequestRecord, isUnchecked: Bool, now: WallTime) -> RequestRefusal? {
+  private func settle(_ record: inout RequestRecord, now: WallTime) -> RequestRefusal? {
     var notes: [String] = []
     do throws(RequestRefusal) {
-      if isUnchecked { try complete(&record.request, notes: &notes, now: now) }
+      if record.request.isUnchecked { try complete(&record.request, by: .user, notes: &notes, now: now) }
       // Another host may have a newer plugin, whose contract is another.
       record.request.payload = try fittingPayload(of: record.request, [])
       return nil
@@ -67,9 +72,14 @@ extension SchedulerCore {
   }
 
   /// Checks a submission for the fleet, and gives it the operator's defaults.
-  private func complete(_ request: inout TaskRequest, notes: inout [String], now: WallTime) throws(RequestRefusal) {
+  private func complete(
+    _ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime
+  ) throws(RequestRefusal) {
     try request.checkFleetScope()
-    try check(&request, by: .user, notes: &notes, now: now)
+    draftsForFleet = true
+    defer { draftsForFleet = false }
+    try check(&request, by: submitter, notes: &notes, now: now)
+    request.isUnchecked = false
   }
 
   /// Gives back those of the requests that still wait.
@@ -88,37 +98,84 @@ extension SchedulerCore {
 
   /// Nothing happens if the request is gone already, or has begun again.
   private func surrender(_ id: RequestID, _ transaction: any StoreTransaction) throws {
-    guard let given = try transaction.surrender(id) else { return }
-    turn.surrendered.append(given)
-    guard !given.record.state.isFinal else { return }
+    if let given = try leave(id, transaction) { turn.surrendered.append(given) }
+  }
+
+  /// Removes a request of the fleet that waits or has ended from the store; nil if there is none.
+  func leave(_ id: RequestID, _ transaction: any StoreTransaction) throws -> SurrenderedRequest? {
+    guard let given = try transaction.surrender(id) else { return nil }
+    guard !given.record.state.isFinal else { return given }
     turn.changes += 1
     countLive(given.record.request.identifier, by: -1)
     handlers[given.record.request.identifier]?.forgetDue(of: given.record)
+    return given
   }
 
   /// A submission for the fleet as this host would store it, with notes for the submitter. Its id is none: the fleet draws it.
-  func draft(_ submitted: TaskRequest, fleet: UInt64, now: WallTime) throws(RequestRefusal) -> FleetSubmission {
+  func draft(
+    _ submitted: TaskRequest, by submitter: Submitter = .user, fleet: UInt64, now: WallTime
+  ) throws(RequestRefusal) -> FleetSubmission {
     var notes: [String] = []
     var request = submitted
-    try complete(&request, notes: &notes, now: now)
+    try complete(&request, by: submitter, notes: &notes, now: now)
     request.payload = try fittingPayload(of: request, [])
     let id = RequestID(sequence: 0, origin: fleet)
-    let due = firstDue(of: request, now: now)
+    let first = firstDue(of: request, now: now)
     let record = RequestRecord(
-      id: id, request: request, state: .pending, due: due, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
+      id: id, request: request, state: .pending, due: first.moved(by: offset(of: request, id)),
+      occurrence: request.repetition == nil ? nil : first, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
     return FleetSubmission(
-      record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
+      submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value,
+      notes: notes)
+  }
+}
+
+/// How much of a lane a host could begin now, and the limits that hold for all hosts of its fleet together.
+public struct LaneDemand: Sendable, Hashable {
+  /// How many more runs could begin here.
+  public var room: Int
+  /// How often runs of the identifier may begin.
+  public var rate: Rate?
+  /// How many runs of the lane's concurrency key there may be at a time; nil if it has none.
+  public var runsPerKey: Int?
+  /// How often runs of the lane's concurrency key may begin.
+  public var ratePerKey: Rate?
+}
+
+/// A request that the fleet gives to this host for a while.
+public struct LeasedRequest: Sendable {
+  /// The request with its payload, pending.
+  public internal(set) var record: RequestRecord
+  /// The payload of the event that woke it, for its next run; nil for the submitted one.
+  public let eventPayload: [UInt8]?
+  /// What its earlier runs saved, on whichever host; nil for nothing.
+  public let checkpoint: [UInt8]?
+
+  /// Creates one.
+  public init(_ record: RequestRecord, eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
+    (self.record, self.eventPayload, self.checkpoint) = (record, eventPayload, checkpoint)
+  }
+
+  func insert(_ transaction: any StoreTransaction) throws {
+    try transaction.insert(record)
+    if let eventPayload { try transaction.setEventPayload(eventPayload, of: record.id) }
+    if let checkpoint { try transaction.setCheckpoint(checkpoint, of: record.id) }
   }
 }
 
 /// A checked submission for the fleet.
 public struct FleetSubmission: Sendable {
+  /// What was submitted.
+  public let submitted: TaskRequest
   /// The request, which has no id yet.
   public let record: RequestRecord
   /// A hash of what was submitted, for its idempotency key.
   public let fingerprint: UInt64
   /// Notes for the submitter.
   public let notes: [String]
+
+  /// Whether it may change the request that holds its unique key.
+  public var changesHolder: Bool { record.request.uniqueKey != nil && record.request.onConflict != .keep }
 
   /// The answer to the submitter, once the fleet has drawn the id.
   public func answer(_ id: RequestID, _ disposition: Disposition, isRepeated: Bool) -> Submission {
@@ -135,11 +192,13 @@ extension TaskRequest {
       RequestRefusal(
         .unsupported, "\(what) not offered for an identifier with scope = \"fleet\": use one with scope = \"host\"", field: field.rawValue)
     }
-    if repetition != nil { throw refuse(.every, "repeating requests are") }
-    if event != nil { throw refuse(.event, "waiting for events is") }
+    if let event, event.path != nil || HostEvents.isRaised(event.name) {
+      throw refuse(.event, "waiting for files and for events that a host raises is")
+    }
     if !after.isEmpty { throw refuse(.after, "waiting for other requests is") }
     if uniqueWindow != nil { throw refuse(.uniqueWindow, "unique_window_ms is") }
-    if jitter > .zero { throw refuse(.jitter, "jitter_ms is") }
-    if uniqueKey != nil, onConflict != .none, onConflict != .keep { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
+    // Without a key, the share of the jitter would come from the id, which the database draws.
+    if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }
+    if uniqueKey != nil, onConflict == .append { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
   }
 }

@@ -4,20 +4,6 @@ import Failpoints
 
 /// Calls from other threads. Each returns at once; `completion` is called on the scheduler's thread, once the change is durable.
 extension Scheduler {
-  /// Submits requests, all or none.
-  public func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.submit(requests, transaction, now: now) }
-  }
-
-  /// Cancels a request. A running one is asked to stop, see ``RequestRecord/stopRequested``.
-  ///
-  /// - Parameter quietly: Tells nobody who waits for its end, see ``CompletionRule``.
-  public func cancel(
-    _ id: RequestID, quietly: Bool = false, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in try core.cancel(id, quietly: quietly, transaction, now: now) }
-  }
-
   /// Cancels the live requests with a tag, of one identifier or (nil) of all, in one commit. Running ones are asked to stop; those of a
   /// `schedule` stay.
   ///
@@ -26,12 +12,6 @@ extension Scheduler {
     tag: String, identifier: TaskIdentifier?, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in try core.cancelAll(tag: tag, identifier: identifier, transaction, now: now) }
-  }
-
-  /// Makes a dead letter pending again, or blocked if it waits for a live request. Requests that failed because of it wait for it again;
-  /// ``RequestRecord/lastMessage`` says how many. Refused if its own predecessor has failed: retry that one instead.
-  public func retry(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.retry(id, transaction, now: now) }
   }
 
   /// Makes dead letters pending again, in one commit, each graph in its order, except those whose unique key another request now holds.
@@ -51,11 +31,6 @@ extension Scheduler {
     }
   }
 
-  /// Discards a dead letter: it becomes cancelled and is removed with the history.
-  public func discard(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.discard(id, transaction, now: now) }
-  }
-
   /// Discards dead letters, in one commit.
   ///
   /// - Parameters:
@@ -73,13 +48,6 @@ extension Scheduler {
     }
   }
 
-  /// Carries out a bulk action, in one commit, on those of `ids` that it is for when its turn comes.
-  public func carryOut(
-    _ order: BulkOrder, on ids: [RequestID], completion: @escaping @Sendable (Result<BulkResult, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in try core.carryOut(order, on: ids, transaction, now: now) }
-  }
-
   /// What ``carryOut(_:on:completion:)`` would do now: it is done, and undone in the same commit.
   public func rehearse(
     _ order: BulkOrder, on ids: [RequestID], completion: @escaping @Sendable (Result<BulkResult, RequestRefusal>) -> Void
@@ -88,29 +56,6 @@ extension Scheduler {
       try core.carryOut(order, on: ids, transaction, now: now)
     }
     send(.input(.write(rehearsal)))
-  }
-
-  /// Postpones a waiting request until `time`, but not before its own time.
-  public func snooze(
-    _ id: RequestID, until time: WallTime, completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in try core.snooze(id, until: time, transaction, now: now) }
-  }
-
-  /// Holds a live request back until it is resumed. A running one is asked to stop as if a condition were lost, which spends no attempt.
-  public func pause(
-    _ id: RequestID, _ pause: RequestPause, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in try core.pause(id, pause, transaction, now: now) }
-  }
-
-  /// Lets a paused request go on.
-  ///
-  /// - Parameter isPlugins: Whether a plugin asks: it ends no pause of the operator's.
-  public func resume(
-    _ id: RequestID, isPlugins: Bool = false, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in try core.resume(id, isPlugins: isPlugins, transaction, now: now) }
   }
 
   /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called.

@@ -74,6 +74,8 @@ final class SchedulerCore {
   var nextDeadline: NextDue = .unknown
   /// Occurrences before this moment were missed: the host was down, or the machine slept.
   var awakeSince: WallTime
+  /// The same for the fleet's requests: no host of the fleet was up.
+  var fleetAwakeSince = WallTime.distantPast
   let occurrences: Occurrences
   var windows: WindowBook
   var limits: LimitTracker
@@ -111,6 +113,10 @@ final class SchedulerCore {
   var fleet: UInt64?
   /// Whether the host's lease in the fleet has ended, and it has taken nothing since.
   var leaseIsOver = false
+  /// Whether a submission is checked for the fleet, of which another host may have what this one lacks.
+  var draftsForFleet = false
+  /// Ids of the fleet for the requests that a visit adds, last first.
+  var drawnIDs: [RequestID] = []
   private var random: any RandomNumberGenerator
 
   init(

@@ -34,7 +34,9 @@ extension ArchivedRequest {
 
   /// A row that no host could have written would be refused or damaged later, with nobody there to read the line.
   private func check(_ line: ArchiveObject) throws(ArchiveFlaw) {
-    let request = record.request
+    var request = record.request
+    // It gave its key to another one, and keeps what it was submitted with.
+    if request.uniqueKey == nil { (request.onConflict, request.uniqueWindow) = (.none, nil) }
     do throws(RequestRefusal) {
       try request.check()
     } catch { throw ArchiveFlaw(line: line.line, sentence: error.message) }
@@ -51,7 +53,10 @@ extension ArchivedRequest {
     var request = TaskRequest(identifier: try line.requiredIdentifier())
     guard let priority = Int(exactly: try line.requiredInteger("priority")) else { throw line.flaw("priority", "is out of range") }
     request.priority = priority
+    request.isUnchecked = try line.flag("unchecked")
+    let isDecided = request.isUnchecked && line.has("on_lost_condition")
     request.gates = try gates(line)
+    if isDecided { request.onLostCondition = request.gates.onLostCondition }
     request.tags = try line.texts("tags")
     request.uniqueKey = try line.text("unique_key")
     request.onConflict = try line.word("on_conflict", ConflictPolicy.self) ?? .none

@@ -18,21 +18,10 @@ package enum RecordText {
 
   /// Reads a request.
   package static func request(_ text: [UInt8], id: RequestID, payload: [UInt8]) throws(Flaw) -> RequestRecord {
-    try claimed(text, id: id, payload: payload).record
-  }
-
-  /// Reads a request, and whether no host has seen it yet: then an application's own transaction wrote it, and whoever claims it decides
-  /// what it leaves open, such as the retry policy.
-  package static func claimed(
-    _ text: [UInt8], id: RequestID, payload: [UInt8]
-  ) throws(Flaw) -> (record: RequestRecord, isUnchecked: Bool) {
     try read(text, origin: id.origin) { (line) throws(ArchiveFlaw) in
-      let isUnchecked = try line.flag("unchecked")
-      let isDecided = isUnchecked && line.has(RequestField.onLostCondition.rawValue)
       var record = try ArchivedRequest(line, id: id).record
-      if isDecided { record.request.onLostCondition = record.request.gates.onLostCondition }
       record.request.payload = payload
-      return (record, isUnchecked)
+      return record
     }
   }
 

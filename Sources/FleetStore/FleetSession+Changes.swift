@@ -1,0 +1,117 @@
+package import TaskModel
+import TaskStore
+
+// Changes to requests that no host runs: a host takes them, changes them as its own, and gives them back.
+
+extension FleetSession {
+  /// Takes those of these requests that nobody owns: waiting ones and dead letters. ``settle(_:_:adding:)`` gives them back.
+  package func take(_ incarnation: String, _ ids: [RequestID]) throws(FleetError) -> [ClaimedRequest] {
+    let rows = try ask([
+      PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)),
+      PostgresStatement(
+        "SELECT \(Self.claimed), is_held FROM taskhost.take($1::uuid, $2)", .text(incarnation), .ints(ids.map(\.sequence))),
+    ])
+    return claimed(rows[1])
+  }
+
+  /// Gives taken requests back as they are now, and adds others, all or none.
+  ///
+  /// - Parameters:
+  ///   - drafts: With ids that ``draw(_:)`` gave.
+  ///   - heard: Requests that know by now of the events that came for them.
+  package func settle(
+    _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [], heard: [RequestID] = []
+  ) throws(FleetError) {
+    var statements = [
+      PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)), Self.finish(incarnation, settled),
+    ]
+    if !heard.isEmpty {
+      statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
+    }
+    let rows = try ask(statements + drafts.map { Self.enqueue(named: $0) })
+    for index in drafts.indices where try named(rows[statements.count + index]).known != .new {
+      throw .refused("another submission was faster")
+    }
+  }
+
+  /// Draws ids for new requests.
+  package func draw(_ count: Int) throws(FleetError) -> [RequestID] {
+    guard count > 0 else { return [] }
+    let rows = try ask(PostgresStatement("SELECT taskhost.new_id() FROM generate_series(1, $1)", .int(Int64(count))))
+    return (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
+  }
+
+  // MARK: Events
+
+  /// The requests that wait for an event, at hosts too.
+  package func waiting(forEvent event: String) throws(FleetError) -> [RequestID] {
+    ids(try ask(PostgresStatement("SELECT id FROM taskhost.request WHERE event = $1 AND state = 'pending' ORDER BY id", .text(event))))
+  }
+
+  /// Notes an event for those of these requests that other hosts have: it wakes them when they are back.
+  ///
+  /// - Returns: Their number.
+  package func raise(
+    _ event: String, payload: [UInt8]?, for ids: [RequestID], besides incarnation: String
+  ) throws(FleetError) -> Int64 {
+    let content: PostgresValue = payload.map { .bytes($0) } ?? .noBytes
+    return try ask(
+      PostgresStatement(
+        "SELECT taskhost.raise($1::uuid, $2, $3, $4)", .text(incarnation), .ints(ids.map(\.sequence)), .text(event), content)
+    ).int(0, 0) ?? 0
+  }
+
+  func events(_ rows: PostgresRows) -> [(request: RequestID, event: String, payload: [UInt8]?)] {
+    (0..<rows.count).compactMap { row in
+      guard let sequence = rows.int(row, 0), let event = rows.text(row, 1) else { return nil }
+      return (RequestID(sequence: sequence, origin: origin), event, rows.bytes(row, 2))
+    }
+  }
+
+  func ids(_ rows: PostgresRows) -> [RequestID] {
+    (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
+  }
+
+  // MARK: What a host has
+
+  /// Says of which lanes the host takes nothing now, and why.
+  package func publish(_ incarnation: String, closed: [(lane: Int64, reason: String)]) throws(FleetError) {
+    _ = try ask(
+      PostgresStatement(
+        "UPDATE taskhost.host SET closed = $2, closed_because = $3 WHERE incarnation = $1::uuid AND fenced IS NULL", .text(incarnation),
+        .ints(closed.map(\.lane)), .texts(closed.map(\.reason))))
+  }
+
+  /// Cancels a request that a host owns: that host stops it, see ``FleetExchange/cancelled``.
+  ///
+  /// - Returns: Whether a host owns it.
+  package func stop(_ id: RequestID) throws(FleetError) -> Bool {
+    try ask(PostgresStatement("SELECT taskhost.stop($1)", .int(id.sequence))).flag(0, 0)
+  }
+
+  // MARK: Schedules
+
+  /// The live requests of these schedules, with their payloads; those that run have the state `running`.
+  package func requests(of schedules: [ScheduleName]) throws(FleetError) -> [ScheduleName: RequestRecord] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request
+        WHERE (identifier, unique_key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND state <> 'failed'
+        """, .texts(schedules.map(\.identifier.rawValue)), .texts(schedules.map(\.uniqueKey))))
+    let named = try records(rows).compactMap { record in record.request.scheduleName.map { ($0, record) } }
+    return Dictionary(named) { first, _ in first }
+  }
+
+  /// Notes which schedules a host has in its configuration.
+  ///
+  /// - Parameter host: Its name, by which it is known when it comes again.
+  /// - Returns: The live requests of schedules that no host has any more.
+  package func declare(_ schedules: [ScheduleName], host: String) throws(FleetError) -> [RequestID] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT request FROM taskhost.declare($1, $2, $3)", .text(host), .texts(schedules.map(\.identifier.rawValue)),
+        .texts(schedules.map(\.uniqueKey))))
+    return ids(rows)
+  }
+}

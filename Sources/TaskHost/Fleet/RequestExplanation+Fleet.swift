@@ -1,0 +1,39 @@
+import FleetStore
+import TaskModel
+
+extension RequestExplanation {
+  /// Gates that hold a request wherever it is; the others are those of one host.
+  private static let everywhere: Set<String> = ["time", "backoff", "event", "event_quota", "ended", "predecessor"]
+
+  /// Says of a request of the fleet where it is, or why no host takes it, instead of what this host alone would say.
+  ///
+  /// - Parameter name: The name of this host.
+  mutating func place(_ placement: FleetPlacement, at name: String) {
+    if let owner = placement.owner {
+      gates = [Gate(kind: "running", sentence: "the host \(owner.host) has it", since: owner.since, heldBy: [owner.host])]
+      (earliestStart, wouldRunIf, self.place) = (nil, [], nil)
+      return
+    }
+    let own = gates.filter { !Self.everywhere.contains($0.kind) }
+    gates.removeAll { !Self.everywhere.contains($0.kind) }
+    wouldRunIf = gates.compactMap(\.remedy)
+    // It waits for itself, or for nobody.
+    guard gates.isEmpty else { return }
+    guard !placement.hosts.isEmpty else {
+      gates = [
+        Gate(
+          kind: "no_handler", sentence: "no host of the fleet has a plugin for it",
+          remedy: "a host with the plugin and scope = \"fleet\" joins the fleet: see taskhost fleet hosts")
+      ]
+      (earliestStart, wouldRunIf) = (nil, gates.compactMap(\.remedy))
+      return
+    }
+    let hosts = placement.hosts.map { host in
+      // What is published may be some seconds old.
+      host.name == name ? (host.name, own.isEmpty ? host.reason : own.map(\.sentence).joined(separator: "; ")) : (host.name, host.reason)
+    }
+    guard hosts.allSatisfy({ $0.1 != nil }) else { return }
+    gates = hosts.map { Gate(kind: "host", sentence: "\($0.0): \($0.1 ?? "")", heldBy: [$0.0]) }
+    (earliestStart, wouldRunIf, self.place) = (nil, ["one of these hosts can take it: see taskhost fleet hosts"], nil)
+  }
+}

@@ -1,0 +1,163 @@
+import FleetStore
+public import TaskModel
+import TaskScheduler
+import TaskStore
+
+// What clients do to requests: to those of the host, and to those of its fleet, wherever these are. Changes are durable when a call returns.
+
+extension Host {
+  /// Submits all requests, or none if one is refused.
+  public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
+    if try isForFleet(requests), let fleet { return try await ask { fleet.agent.submit(requests, completion: $0) } }
+    return try await ask { self.scheduler.perform(.submit(requests), completion: $0) }
+  }
+
+  /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
+  public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    if let record = try stopElsewhere(id) { return record }
+    return try await change(id, .cancel(id))
+  }
+
+  /// Makes a dead letter pending again.
+  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, needsKey: true, .retry(id)) }
+
+  /// Discards a dead letter.
+  public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, .discard(id)) }
+
+  /// Postpones a pending request to `time`, unless it is due later anyway.
+  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
+    try await change(id, .snooze(id, until: time))
+  }
+
+  /// Holds a live request back until it is resumed, also over restarts.
+  public func pause(_ id: RequestID, _ pause: RequestPause) async throws(RequestRefusal) -> RequestRecord {
+    try await change(id, .pause(id, pause))
+  }
+
+  /// Lets a paused request go on.
+  public func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, .resume(id)) }
+
+  private func change<Value: Sendable>(
+    _ id: RequestID, needsKey: Bool = false, _ change: SchedulerChange<Value>
+  ) async throws(RequestRefusal) -> Value {
+    guard let fleet = try fleetThatHas(id) else { return try await ask { self.scheduler.perform(change, completion: $0) } }
+    return try await ask { completion in
+      var errand = FleetErrand(.all([id])) { _ in
+        change
+      } completion: {
+        completion($0)
+      }
+      errand.needsKey = needsKey
+      fleet.agent.add(errand)
+    }
+  }
+
+  /// The fleet, if it has the request, and this host does not hold it for the fleet.
+  func fleetThatHas(_ id: RequestID) throws(RequestRefusal) -> FleetView? {
+    guard let fleet, fleet.has(id), try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil else { return nil }
+    return fleet
+  }
+
+  /// Asks the host of the fleet that has a request to stop it, or whoever has it after that; nil if no other host has it.
+  private func stopElsewhere(_ id: RequestID) throws(RequestRefusal) -> RequestRecord? {
+    guard let fleet = try fleetThatHas(id) else { return nil }
+    var record = try fleet.request(id)
+    guard record.state == .running else { return nil }
+    let isAsked = try fleet.read { (session) throws(FleetError) in
+      guard try session.stop(id) else { return false }
+      try session.notify()
+      return true
+    }
+    record.stopRequested = .cancelled
+    return isAsked ? record : nil
+  }
+
+  // MARK: Many
+
+  /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
+  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+    let own: Int
+    switch (tag, identifier) {
+    case (let tag?, _): own = try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
+    case (nil, let identifier?): own = try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
+    case (nil, nil): throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
+    }
+    return own + (try await carryOutInFleet(.cancel, tag: tag, identifier: identifier)).done.count
+  }
+
+  /// Makes dead letters that match both filters pending again, oldest first; nil matches all.
+  ///
+  /// - Parameters:
+  ///   - after: Skips ids up to this one.
+  ///   - limit: The maximum number of the identifier's dead letters to examine.
+  public func retryAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> RetriedRequests {
+    var result = try await ask { self.scheduler.retryAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
+    guard after == nil else { return result }
+    // The fleet's all at once: the pages are those of the host's own.
+    let shared = try await carryOutInFleet(.retry, tag: tag, identifier: identifier)
+    result.retried += shared.done
+    result.refused += shared.refused
+    return result
+  }
+
+  /// Discards dead letters, selected like those of ``retryAll(identifier:tag:after:limit:)``.
+  public func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> DiscardedRequests {
+    var result = try await ask {
+      self.scheduler.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0)
+    }
+    if after == nil { result.discarded += try await carryOutInFleet(.discard, tag: tag, identifier: identifier).done }
+    return result
+  }
+
+  // MARK: Events
+
+  /// Makes the requests due that wait for an event, in the host's fleet too. The caller has checked its name and payload.
+  ///
+  /// - Parameter payload: Replaces the submitted payload in their runs; nil keeps it.
+  public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
+    try await ask { self.notify(event, payload: payload, completion: $0) }
+  }
+
+  /// Like ``notify(_:payload:)``, for a configured socket, which has checked the name and the payload's size. Returns immediately.
+  ///
+  /// - Parameter recorded: Called once the effect is durable, or with false if it could not be recorded.
+  public func notify(_ event: String, payload: [UInt8]?, recorded: @escaping @Sendable (Bool) -> Void) {
+    notify(event, payload: payload) { result in
+      if case .success = result { recorded(true) } else { recorded(false) }
+    }
+  }
+
+  private func notify(
+    _ event: String, payload: [UInt8]?, completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void
+  ) {
+    scheduler.notify(event, payload: payload) { [fleet] in fleet.passing($0, of: event, payload: payload, completion: completion) }
+  }
+}
+
+extension FleetView? {
+  /// Passes an event on to the fleet, once the host has recorded what it does here.
+  func passing(
+    _ result: Result<EventReceipt, RequestRefusal>, of event: String, payload: [UInt8]?,
+    completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void
+  ) {
+    guard case .success(let own) = result, let fleet = self else { return completion(result) }
+    let errand = FleetErrand(.waiting(event: event, payload: payload)) {
+      .wake($0, by: event, payload: payload)
+    } completion: { result in
+      completion(result.map { own.adding($0) })
+    }
+    fleet.agent.add(errand)
+  }
+}
+
+extension EventReceipt {
+  fileprivate func adding(_ other: EventReceipt) -> EventReceipt {
+    let all = waiting + other.waiting
+    return EventReceipt(
+      event: event, woken: woken + other.woken, merged: merged + other.merged, dropped: all == 0 ? 1 : 0, waiting: all)
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Changes to requests of a fleet, from whichever host.
+@Suite("Fleet: changes", .timeLimit(.minutes(10)))
+struct FleetChangeTests {
+  private func withHosts(job: String, _ body: (FleetGround, HostProcess, HostProcess, LineProgram) async throws -> Void) async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: job) { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      try await body(fleet, first, second, lines)
+    }
+  }
+
+  private func submit(_ host: HostProcess, _ arguments: String...) async throws -> String {
+    let result = try await host.cli(["submit", "job"] + arguments)
+    #expect(result.status == 0, "\(result)")
+    return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  @Test("an event that one host hears wakes what waits for it in the fleet, with the event's payload, once or again and again")
+  func events() async throws {
+    try await withHosts(job: "echo \"$TASKHOST_REQUEST_ID $(cat)\" > @PIPE@") { _, first, second, lines in
+      let once = try await submit(first, "--on-event", "deploy", "--payload", "1")
+      let often = try await submit(first, "--on-event", "deploy", "--every-event", "--payload", "2")
+      let heard = try await second.json("notify", "deploy", "--payload", "3")
+      #expect(heard["woken"]?.integer == 2, "\(heard)")
+      #expect(try Set([lines.line(), lines.line()]) == ["\(once) 3", "\(often) 3"])
+      try await first.request(once, is: "succeeded")
+      try await first.request(often, is: "pending")
+      #expect(try await first.json("notify", "deploy")["woken"]?.integer == 1)
+      #expect(try lines.line() == "\(often) 2", "without a payload of its own, the event leaves the submitted one")
+      #expect(try await first.json("notify", "nothing")["dropped"]?.integer == 1)
+    }
+  }
+
+  @Test("an event that comes while another host runs the request makes it run once more")
+  func eventDuringRun() async throws {
+    let job = "echo \"begun @HOST@\" > @PIPE@; read line < @PIPE@.go; echo ended > @PIPE@"
+    try await withHosts(job: job) { fleet, first, second, lines in
+      guard mkfifo(fleet.pipe + ".go", 0o600) == 0 else { throw TestFailure("mkfifo") }
+      _ = try await submit(first, "--on-event", "deploy", "--every-event")
+      #expect(try await first.json("notify", "deploy")["woken"]?.integer == 1)
+      let begun = try lines.line()
+      let other = begun == "begun a" ? second : first
+      #expect(try await other.cli("notify", "deploy").status == 0)
+      func go() async throws {
+        let path = fleet.pipe + ".go"
+        try await onThread { try "go\n".write(toFile: path, atomically: false, encoding: .utf8) }
+      }
+      try await go()
+      #expect(try lines.line() == "ended")
+      #expect(try lines.line().hasPrefix("begun"))
+      try await go()
+      #expect(try lines.line() == "ended")
+    }
+  }
+
+  @Test("a submission replaces or updates the request that holds its unique key")
+  func conflicts() async throws {
+    try await withHosts(job: "cat > @PIPE@; echo > @PIPE@") { _, first, second, lines in
+      let held = try await submit(first, "--key", "k", "--on-conflict", "replace", "--after", "1h", "--payload", "1")
+      let updated = try await second.json("submit", "job", "--key", "k", "--on-conflict", "update", "--after", "2h", "--payload", "2")
+      #expect(updated["id"]?.string == held && updated["disposition"]?.string == "updated", "\(updated)")
+      #expect(try await first.json("tasks", "show", held)["payload"]?.integer == 2)
+      let replaced = try await second.json(
+        "submit", "job", "--key", "k", "--on-conflict", "replace", "--payload", "3", "--idempotency-key", "i")
+      #expect(replaced["disposition"]?.string == "replaced", "\(replaced)")
+      #expect(try lines.line() == "3")
+      try await first.request(held, is: "cancelled")
+      let again = try await first.json(
+        "submit", "job", "--key", "k", "--on-conflict", "replace", "--payload", "3", "--idempotency-key", "i")
+      #expect(again["id"]?.string == replaced["id"]?.string && again["repeated"]?.bool == true, "\(again)")
+      let refused = try await first.cli("submit", "job", "--key", "k", "--on-conflict", "append")
+      #expect(refused.status == 6 && refused.errors.contains("append"), "\(refused)")
+    }
+  }
+
+  @Test("waiting requests are postponed, paused, resumed and cancelled, and dead letters retried and discarded, one by one and together")
+  func many() async throws {
+    try await withHosts(job: "echo \"$TASKHOST_ATTEMPT\" > @PIPE@; exit 75") { _, first, second, lines in
+      let late = try await submit(first, "--after", "1h", "--tag", "t")
+      let snoozed = try await second.json("tasks", "snooze", late, "--for", "3h")
+      #expect(snoozed["id"]?.string == late, "\(snoozed)")
+      #expect(try await second.cli("tasks", "cancel", late).status == 0)
+      #expect(try await first.json("tasks", "show", late)["state"]?.string == "cancelled")
+      var dead: [String] = []
+      for _ in 0..<3 {
+        dead.append(try await submit(first))
+        #expect(try [lines.line(), lines.line()] == ["1", "2"])
+        try await second.request(dead.last ?? "", is: "failed")
+      }
+      #expect(try await first.cli("tasks", "discard", dead[0]).status == 0)
+      #expect(try await second.json("tasks", "show", dead[0])["state"]?.string == "cancelled")
+      let retried = try await second.json("tasks", "retry", "--all", "--identifier", "job")
+      #expect(Set(retried["retried"]?.array.compactMap(\.string) ?? []) == Set(dead.dropFirst()), "\(retried)")
+      for _ in 0..<4 { _ = try lines.line() }
+      for id in dead.dropFirst() { try await first.request(id, is: "failed") }
+      let discarded = try await first.json("tasks", "discard", "--all", "--identifier", "job")
+      #expect(discarded["discarded"]?.array.count == 2, "\(discarded)")
+      for number in 0..<3 { _ = try await submit(first, "--after", "1h", "--tag", "t\(number % 2)") }
+      let cancelled = try await second.json("tasks", "cancel", "--filter", "identifier:job tag:t0", "--yes")
+      #expect(cancelled["changes"]?.integer == 2, "\(cancelled)")
+    }
+  }
+}

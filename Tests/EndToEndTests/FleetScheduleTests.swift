@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Schedules and repeating requests that a fleet shares.
+@Suite("Fleet: schedules", .timeLimit(.minutes(10)))
+struct FleetScheduleTests {
+  private static let often = "minimum_interval = \"1s\"\nschedule = \"every 1s\""
+  private let job = "echo \"$TASKHOST_REQUEST_ID\" > @PIPE@"
+
+  private func live(_ host: HostProcess) async throws -> [JSON] {
+    try await host.json("tasks", "list", "identifier:job", "state:pending,running")["requests"]?.array ?? []
+  }
+
+  @Test("a schedule that two hosts have is one request of the fleet, and each of its times has one run")
+  func once() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: job, keys: Self.often) { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      let seen = try (0..<4).map { _ in try lines.line() }
+      let id = seen[0]
+      #expect(Set(seen) == [id])
+      for host in [first, second] { #expect(try await live(host).map { $0["id"]?.string } == [id]) }
+      // It goes on as long as a host has it.
+      await first.kill()
+      #expect(try lines.line() == id)
+      try second.configure(fleet.configuration("b", job: job))
+      #expect(try await second.cli("reload").status == 0)
+      #expect(try await live(second).count == 1, "the other host has it still")
+      try first.configure(fleet.configuration("a", job: job))
+      try await FleetGround.joined(first)
+      try await second.request(id, is: "cancelled")
+      #expect(try await live(first) == [])
+    }
+  }
+
+  @Test("a changed schedule is put in force by a reload of any host, and keeps its request")
+  func changed() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: job, keys: "schedule = \"cron 0 4 * * *\"") { first, second in
+      try await FleetGround.joined(first, second)
+      let id = try #require(try await live(first).first?["id"]?.string)
+      try second.configure(fleet.configuration("b", job: job, keys: Self.often))
+      let lines = try fleet.reader()
+      #expect(try await second.cli("reload").status == 0)
+      #expect(try lines.line() == id)
+      #expect(try await live(first).map { $0["id"]?.string } == [id])
+    }
+  }
+
+  @Test("a repeating request runs on whichever host, and ends when it is cancelled")
+  func repeating() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: job, keys: "minimum_interval = \"1s\"") { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      let id = try await first.cli("submit", "job", "--every", "1s").output.trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(try (0..<3).map { _ in try lines.line() } == [id, id, id])
+      let cancelled = try await second.cli("tasks", "cancel", id)
+      #expect(cancelled.status == 0, "\(cancelled)")
+      try await first.request(id, is: "cancelled")
+    }
+  }
+}

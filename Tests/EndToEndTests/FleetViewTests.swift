@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What one host of a fleet shows of the others, and does there.
+@Suite("Fleet: one view", .timeLimit(.minutes(10)))
+struct FleetViewTests {
+  /// Two hosts of which the second alone takes requests of the fleet.
+  private func withWorker(job: String, _ body: (FleetGround, HostProcess, HostProcess) async throws -> Void) async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: job) { first, second in
+      try await FleetGround.joined(first, second)
+      #expect(try await fleet.taskhost("drain", "a").status == 0)
+      try await first.current.line(with: "it takes nothing more of it")
+      try await body(fleet, first, second)
+    }
+  }
+
+  @Test("submit --wait follows a run of another host, and exits with its outcome")
+  func waiting() async throws {
+    try await withWorker(job: "exit $(cat)") { _, first, _ in
+      let good = try await first.cli("submit", "job", "--payload", "0", "--wait", "--json")
+      #expect(good.status == 0, "\(good)")
+      #expect(try JSON(parsing: good.output)["run"]?["outcome"]?.string == "succeeded", "\(good)")
+      let bad = try await first.cli("submit", "job", "--payload", "1", "--wait")
+      #expect(bad.status == 1, "\(bad)")
+    }
+  }
+
+  @Test("lists have the requests and runs of all hosts, page by page")
+  func lists() async throws {
+    try await withWorker(job: "exit 0") { _, first, second in
+      var ids: Set<String> = []
+      for number in 0..<5 {
+        let id = try await first.submit("result 0", [], identifier: number == 0 ? "here" : "job")
+        ids.insert(id)
+        try await first.request(id, is: "succeeded")
+      }
+      for host in [first, second] {
+        let listed = try await host.json("tasks", "list", "identifier:job")["requests"]?.array ?? []
+        #expect(listed.count == 4 && listed.allSatisfy { $0["state"]?.string == "succeeded" }, "\(listed)")
+        let runs = try await host.json("runs", "list", "--identifier", "job")["runs"]?.array ?? []
+        #expect(runs.count == 4 && runs.allSatisfy { $0["outcome"]?.string == "succeeded" }, "\(runs)")
+        let shown = try await host.json("runs", "show", runs[0]["id"]?.string ?? "")
+        #expect(shown["request"]?.string == runs[0]["request"]?.string, "\(shown)")
+      }
+      // The host's own request is among them.
+      var seen: [String] = []
+      var path: String? = "/v1/requests?limit=2"
+      while let next = path {
+        let socket = first.socket
+        let page = try await onThread { try SocketClient(socket).request("GET", next).json() }
+        seen += page["requests"]?.array.compactMap { $0["id"]?.string } ?? []
+        path = page["next"]?.string.map { "/v1/requests?limit=2&after=\($0)" }
+      }
+      #expect(seen.count == 5 && Set(seen) == ids, "\(seen) \(ids)")
+    }
+  }
+
+  @Test("a run of another host is cancelled from here")
+  func cancelling() async throws {
+    try await withWorker(job: "echo begun > @PIPE@; exec sleep 600") { fleet, first, _ in
+      let lines = try fleet.reader()
+      let id = try await first.cli("submit", "job").output.trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(try lines.line() == "begun")
+      let asked = try await first.cli("tasks", "cancel", id)
+      #expect(asked.status == 0, "\(asked)")
+      try await first.request(id, is: "cancelled")
+      #expect(try await first.runs(of: id).map { $0["outcome"]?.string } == ["cancelled"])
+      let again = try await first.cli("tasks", "cancel", id)
+      #expect(again.status == 6 && again.errors.contains("already cancelled"), "\(again)")
+    }
+  }
+
+  @Test("why says which host has a request, why no host takes it, or when it is due")
+  func why() async throws {
+    try await withWorker(job: "echo begun > @PIPE@; exec sleep 600") { fleet, first, second in
+      let lines = try fleet.reader()
+      let running = try (await first.cli("submit", "job"), await first.cli("submit", "job")).0.output
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(try [lines.line(), lines.line()] == ["begun", "begun"])
+      #expect(try await first.json("tasks", "why", running)["gates"]?.array.first?.string == "the host b has it")
+      let late = try await first.cli("submit", "job", "--after", "1h").output.trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(try await second.json("tasks", "why", late)["gates"]?.array.first?.string?.contains("due in") == true)
+      let waiting = try await first.cli("submit", "job").output.trimmingCharacters(in: .whitespacesAndNewlines)
+      let why = try await second.json("tasks", "why", waiting)["gates"]?.array.compactMap(\.string) ?? []
+      #expect(why.count == 2 && why[0] == "a: it drains for the fleet" && why[1].contains("b: the plugin is busy"), "\(why)")
+      let forecast = try await first.json("forecast", "--hours", "2")
+      #expect(forecast["entries"]?.array.contains { $0["request"]?.string == late } == true, "\(forecast)")
+      #expect(try await first.json("tasks", "cancel", "--identifier", "job")["cancelled"]?.integer == 4)
+      try await first.request(running, is: "cancelled")
+    }
+  }
+}
