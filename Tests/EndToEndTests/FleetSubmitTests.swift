@@ -53,4 +53,30 @@ struct FleetSubmitTests {
       #expect(left == "0")
     }
   }
+
+  @Test("a payload that does not fit the handler fails the request for good with the reason, and the host goes on")
+  func contract() async throws {
+    let server = try PostgresServer.shared.get()
+    let address = try server.makeDatabase()
+    let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address])
+    #expect(made.status == 0, "\(made)")
+    try await HostProcess.prepare { host in
+      try await host.add("typed.so", "typed", ["-DIDENTIFIER=\"test.typed\""])
+      try host.configure("[fleet]\nurl = \"\(address)\"\n[plugin.\"test.typed\"]\nscope = \"fleet\"\n")
+      try await host.start()
+      try await host.current.line(with: "joined the fleet")
+      func submit(_ payload: String) throws -> String {
+        try server.run("SELECT taskhost.submit('test.typed', payload => '\(payload)', notify => true)", on: address)
+      }
+      let wrong = try submit(#"{"horizon_s":"soon"}"#)
+      let shown = try await host.request(wrong, is: "failed")
+      #expect(shown["last_message"]?.string?.hasPrefix("the payload does not fit the handler of test.typed: ") == true, "\(shown)")
+      // It is a dead letter of the fleet: no run, no attempt, and nobody takes it again.
+      #expect(try server.run("SELECT count(*) FROM taskhost.run", on: address) == "0")
+      #expect(try server.run("SELECT state FROM taskhost.request", on: address) == "failed")
+      let right = try submit(#"{"horizon_s":1,"account":"a","ratio":0.5,"dry_run":true,"blob":"AQ=="}"#)
+      _ = try await host.request(right, is: "succeeded")
+      #expect(try server.run("SELECT count(*) FROM taskhost.run", on: address) == "1")
+    }
+  }
 }
