@@ -42,24 +42,12 @@ extension Host {
     let shared = records.filter { fleet.has($0.id) }
     if order.isDry { (result.matched, result.changes) = (shared.count, shared.count) }
     guard !shared.isEmpty, !order.isDry else { return result }
-    let running = shared.filter { $0.state == .running }.map(\.id)
-    for id in running {
-      result.matched += 1
-      do throws(RequestRefusal) {
-        _ = try await cancel(id)
-        result.done.append(id)
-      } catch { result.refused.append(RetriedRequests.Refused(id: id, error)) }
-    }
-    result.changes = result.done.count
+    // First what waits: it would begin where a run is stopped.
     let waiting = shared.filter { $0.state != .running }.map(\.id)
     for start in stride(from: 0, to: waiting.count, by: BulkOrder.atOnce) {
       let some = Array(waiting[start..<min(start + BulkOrder.atOnce, waiting.count)])
       let step = try await ask { completion in
-        var errand = FleetErrand(.some(some)) {
-          .bulk(order, on: $0)
-        } completion: {
-          completion($0)
-        }
+        var errand = FleetErrand(.some(some)) { .bulk(order, on: $0) } completion: { completion($0) }
         errand.needsKey = order.action == .retry
         fleet.agent.add(errand)
       }
@@ -67,6 +55,17 @@ extension Host {
       result.matched += step.matched
       result.changes += step.changes
       result.refused += step.refused
+    }
+    guard order.action == .cancel else { return result }
+    // What runs, and what a host has taken meanwhile.
+    let seen = Set(result.done + result.refused.map(\.id))
+    for id in shared.map(\.id) where !seen.contains(id) {
+      result.matched += 1
+      do throws(RequestRefusal) {
+        _ = try await cancel(id)
+        result.done.append(id)
+        result.changes += 1
+      } catch { result.refused.append(RetriedRequests.Refused(id: id, error)) }
     }
     return result
   }

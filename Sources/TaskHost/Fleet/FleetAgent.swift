@@ -146,7 +146,7 @@ final class FleetAgent: Sendable {
   ) {
     do throws(RequestRefusal) {
       let submissions = try drafts.get()
-      if let trouble { throw Self.away(trouble) }
+      if let trouble = lease.trouble { throw Self.away(trouble) }
       let isTaken = state.withLock { state in
         guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
         state.arrivals.append(Arrival(submissions: submissions, completion: completion))
@@ -159,7 +159,7 @@ final class FleetAgent: Sendable {
 
   /// Changes requests of the fleet that no host runs.
   func add(_ errand: FleetErrand) {
-    if let trouble { return errand.refuse(Self.away(trouble)) }
+    if let trouble = lease.trouble { return errand.refuse(Self.away(trouble)) }
     let isTaken = state.withLock { state in
       guard !state.isOver, state.errands.count < Self.mostArrivals else { return false }
       state.errands.append(errand)
@@ -239,13 +239,23 @@ final class FleetAgent: Sendable {
     }
   }
 
-  /// The database has recorded these, or they are somebody else's.
-  func letGo(of ids: [RequestID]) {
+  /// The database has recorded these, which is told now, or they are somebody else's.
+  ///
+  /// - Parameter fenced: Those that are.
+  func letGo(of requests: [SurrenderedRequest], fenced: [RequestID]) {
     state.withLock { state in
-      for id in ids {
-        state.holdings[id] = nil
-        state.cancelled.remove(id)
+      for request in requests {
+        state.holdings[request.record.id] = nil
+        state.cancelled.remove(request.record.id)
       }
+    }
+    guard observedSince() != nil else { return }
+    let fenced = Set(fenced)
+    for request in requests where !fenced.contains(request.record.id) {
+      for run in request.runs { observe(.run(run)) }
+      var record = request.record
+      record.request.payload = []
+      observe(.request(record))
     }
   }
 

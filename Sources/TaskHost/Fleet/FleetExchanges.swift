@@ -111,7 +111,7 @@ final class FleetExchanges {
     if !work.isOver { try publish(wanted, session, incarnation) }
     let settled = try settlements(work.settled, incarnation, session)
     let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
-    agent.letGo(of: work.settled.map(\.request.record.id))
+    agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
     agent.cancel(exchange.cancelled)

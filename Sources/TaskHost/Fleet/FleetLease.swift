@@ -98,6 +98,7 @@ final class FleetLease: Sendable {
           return state.trouble != nil
         }) {
           log.notice("the fleet's database answers again")
+          changed()
         }
       } catch {
         session = nil

@@ -182,7 +182,9 @@ final class SchedulerThread {
     for request in turn.submitted { observe(.submitted(request)) }
     for record in turn.history { observe(.ended(record)) }
     if !turn.surrendered.isEmpty { observe(.surrendered(turn.surrendered)) }
-    for event in turn.events { observe(.event(event)) }
+    // What became of a request of the fleet is told once its database has it.
+    let given = Set(turn.surrendered.map(\.record.id))
+    for event in turn.events where given.isEmpty || !event.tellsEnd || event.request.map({ given.contains($0) }) != true { observe(.event(event)) }
     if let watches = turn.watches { observe(.filesAwaited(watches)) }
     for change in turn.pluginHealth { observe(change.notice) }
     endedSincePruning += turn.ended.count
@@ -324,5 +326,16 @@ final class SchedulerThread {
     retryAt = nil
     retryDelay = Self.firstRetry
     observe(.storeRecovered)
+  }
+}
+
+extension HostEvent {
+  /// Whether it tells that a run has ended, or what its request is then.
+  fileprivate var tellsEnd: Bool {
+    switch self {
+    case .run(let run): run.outcome != nil
+    case .request(let record): record.state != .running && record.state != .claimed
+    case .progress, .work, .log, .assertion: false
+    }
   }
 }
