@@ -39,7 +39,7 @@ public struct FleetReview: Sendable {
   func findings() -> [Finding] {
     let parts: [(Finding.Topic, [Finding], ok: String)] = [
       (.database, server() + settings() + connections() + days(), "PostgreSQL \(version), tables of version \(health.schema)"),
-      (.clock, clock(), "this machine and the database differ by less than \(text(tolerance))"),
+      (.clock, clock(), "this machine and the database agree"),
       (.transactions, transactions() + slots() + tables(), "none has been open for long, and dead rows are removed"),
       (.replication, replication(), "a synchronous standby has what is acknowledged"),
       (.members, members(), "\(living.count) \(living.count == 1 ? "host is" : "hosts are") there"),
