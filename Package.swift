@@ -276,10 +276,14 @@ let package = Package(
     .target(
       name: "PostgresTestSupport", dependencies: ["StoreTestSupport", "TestSupport"], path: "Tests/PostgresTestSupport",
       swiftSettings: settings),
+    // Optimized in debug builds too: it walks over a million states.
+    .target(name: "FleetModel", path: "Tests/FleetModel", swiftSettings: settings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [
-        "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskStore", "TestSupport",
+        "FleetModel", "FleetStore", "HostThreads", "MemoryStore", "PostgresTestSupport", "StoreTestSupport", "TaskModel", "TaskScheduler",
+        "TaskStore",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(name: "ValueSealingTests", dependencies: ["StoreTestSupport", "StrictText", "ValueSealing"], swiftSettings: settings),
@@ -325,8 +329,8 @@ let package = Package(
     .testTarget(
       name: "TaskHostTests",
       dependencies: [
-        "HostConditions", "HostThreads", "MemoryStore", "RecordJSON", "SchedulingLimits", "StoreTestSupport", "TaskHost", "TaskModel",
-        "TaskScheduler", "TestSupport", logging,
+        "FleetStore", "HostConditions", "HostThreads", "MemoryStore", "RecordJSON", "SchedulingLimits", "StoreTestSupport", "TaskHost",
+        "TaskModel", "TaskScheduler", "TestSupport", logging,
       ],
       swiftSettings: settings),
     .target(

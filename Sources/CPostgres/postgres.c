@@ -9,6 +9,7 @@ static struct {
   pg_conn *(*connectParams)(const char *const *, const char *const *, int);
   int (*status)(const pg_conn *);
   int (*socket)(const pg_conn *);
+  int (*backendPID)(const pg_conn *);
   const char *(*errorMessage)(const pg_conn *);
   void (*finish)(pg_conn *);
   int (*setnonblocking)(pg_conn *, int);
@@ -60,6 +61,7 @@ int pg_load(char *message, size_t size) {
       FIND(connectParams, "PQconnectdbParams");
       FIND(status, "PQstatus");
       FIND(socket, "PQsocket");
+      FIND(backendPID, "PQbackendPID");
       FIND(errorMessage, "PQerrorMessage");
       FIND(finish, "PQfinish");
       FIND(setnonblocking, "PQsetnonblocking");
@@ -100,6 +102,7 @@ pg_conn *pg_connect(const char *const *keywords, const char *const *values, int 
 }
 int pg_status(const pg_conn *connection) { return pq.status(connection); }
 int pg_socket(const pg_conn *connection) { return pq.socket(connection); }
+int pg_backend_pid(const pg_conn *connection) { return pq.backendPID(connection); }
 const char *pg_error_message(const pg_conn *connection) { return pq.errorMessage(connection); }
 void pg_finish(pg_conn *connection) { pq.finish(connection); }
 int pg_prepare(pg_conn *connection) {

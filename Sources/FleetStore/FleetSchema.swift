@@ -83,7 +83,7 @@ enum FleetSchema {
   ]
 
   /// Makes the functions of this version, or replaces those of an older one.
-  static let functions = [now, newID, days, hosts, lanes, claiming, finishing, submitting].flatMap { $0 }
+  static let functions = [now, newID, days, hosts, lanes, claiming, finishing, submitting, submission].flatMap { $0 }
 
   private static let now = [
     """
@@ -140,6 +140,8 @@ enum FleetSchema {
     """
     CREATE OR REPLACE FUNCTION taskhost.register(name text, program text, labels text[], identifiers text[])
     RETURNS TABLE (incarnation text, left_ms bigint) LANGUAGE sql AS $$
+      -- Most requests need nothing besides their time: an application's long transaction must not be the one that makes their lane.
+      INSERT INTO taskhost.lane (identifier, gates) SELECT unnest(identifiers), '' ON CONFLICT DO NOTHING;
       INSERT INTO taskhost.host (name, program, labels, identifiers, began, lease_until)
       SELECT name, program, labels, identifiers, taskhost.now_ms(), taskhost.now_ms() + lease_ms FROM taskhost.fleet
       RETURNING incarnation::text, lease_until - taskhost.now_ms()
@@ -233,7 +235,8 @@ enum FleetSchema {
   ]
 
   private static let claiming = [
-    // Moves what has become due; any host does so for all. Returns when the next request is due, and the number of the newest lane.
+    // Moves what has become due; any host does so for all. Returns when the next request is due, and how many lanes there are.
+    // Not the newest lane's number: an application's transaction may end long after it has drawn one.
     """
     CREATE OR REPLACE FUNCTION taskhost.promote(most integer) RETURNS TABLE (moved bigint, next_due bigint, lanes bigint)
     LANGUAGE plpgsql AS $$
@@ -246,7 +249,7 @@ enum FleetSchema {
       )
       INSERT INTO taskhost.ready SELECT r.lane, r.rank, r.id FROM due JOIN taskhost.request r ON r.id = due.request;
       GET DIAGNOSTICS count = ROW_COUNT;
-      RETURN QUERY SELECT count, (SELECT min(l.due) FROM taskhost.later l), (SELECT max(l.id) FROM taskhost.lane l)::bigint;
+      RETURN QUERY SELECT count, (SELECT min(l.due) FROM taskhost.later l), (SELECT count(*) FROM taskhost.lane l);
     END $$
     """,
     // How many more claims a rate allows: at most `most` in any `period` milliseconds.

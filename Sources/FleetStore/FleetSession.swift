@@ -32,6 +32,7 @@ package final class FleetSession {
   }
 
   var deadline: MonotonicTime { SystemClock.now + patience }
+  var serverProcess: Int64 { connection.serverProcess }
 
   func ask(_ statements: [PostgresStatement]) throws(FleetError) -> [PostgresRows] {
     do throws(PostgresError) { return try connection.run(statements, by: deadline) } catch { throw FleetError(error) }
@@ -129,7 +130,7 @@ package final class FleetSession {
     }
     let promotion = rows[settled.isEmpty ? 1 : 2]
     exchange.promoted = promotion.int(0, 0) ?? 0
-    exchange.newestLane = promotion.int(0, 3) ?? 0
+    exchange.laneCount = promotion.int(0, 3) ?? 0
     if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
     if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 4]) }
     exchange.cancelled = ids(rows[rows.count - 3])

@@ -36,7 +36,10 @@ package enum FleetSetup {
       let version = try connection.run(PostgresStatement("SELECT version FROM taskhost.fleet"), by: deadline).int(0, 0) ?? 0
       guard version <= FleetSchema.version else { throw PostgresError(code: tooNew, "\(version)") }
       try connection.run(
-        functions + [PostgresStatement("UPDATE taskhost.fleet SET version = $1", .int(FleetSchema.version))], by: deadline)
+        functions + [
+          PostgresStatement("UPDATE taskhost.fleet SET version = $1", .int(FleetSchema.version)),
+          PostgresStatement("SELECT taskhost.keep_days()"),
+        ], by: deadline)
       return .updated(from: version)
     } catch {
       if error.code == tooNew, let found = Int64(error.message) { throw .version(found: found) }

@@ -110,8 +110,8 @@ package struct FleetExchange: Sendable {
   package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
-  /// The number of the newest lane of any identifier.
-  package var newestLane: Int64 = 0
+  /// How many lanes there are, of all identifiers.
+  package var laneCount: Int64 = 0
   /// How long until the next request of any identifier is due; nil if none waits.
   package var nextDue: Duration?
 }

@@ -41,6 +41,9 @@ final class PostgresConnection {
 
   deinit { pg_finish(connection) }
 
+  /// The server's process, as the other end said at the connection.
+  var serverProcess: Int64 { Int64(pg_backend_pid(connection)) }
+
   /// Runs the statements as one transaction and returns the rows of each.
   ///
   /// - Throws: The first error; nothing was changed then. If ``PostgresError/isLost``, the connection is dead, and nobody knows whether the

@@ -68,7 +68,7 @@ struct PostgresStatement: Sendable {
   let text: String
   let values: [PostgresValue]
 
-  init(_ text: String, _ values: PostgresValue...) {
-    (self.text, self.values) = (text, values)
-  }
+  init(_ text: String, _ values: PostgresValue...) { self.init(text, all: values) }
+
+  init(_ text: String, all values: [PostgresValue]) { (self.text, self.values) = (text, values) }
 }

@@ -15,15 +15,18 @@ struct LeaseTests {
     let notices: AsyncStream<Scheduler.Notice>
     let fleet: UInt64 = 2
 
-    init(slots: Int = 1) throws {
+    init(
+      slots: Int = 1, policy: SchedulingPolicy = SchedulingPolicy(),
+      rejection: @escaping @Sendable ([UInt8], TaskIdentifier) -> String? = { _, _ in nil }
+    ) throws {
       let (notices, noticed) = AsyncStream<Scheduler.Notice>.makeStream()
       self.notices = notices
       scheduler = try Scheduler(
-        policy: SchedulingPolicy(), store: MemoryRequestStore(origin: fleet), clock: SystemClock(), fleet: fleet)
+        policy: policy, store: MemoryRequestStore(origin: fleet), clock: SystemClock(), fleet: fleet)
       launcher.report { [weak scheduler] in scheduler?.receive($0) }
       var contract = HandlerContract.sample()
       contract.maxConcurrentRuns = slots
-      _ = try scheduler.start(launcher, contracts: [contract], schedules: [:], observe: { noticed.yield($0) })
+      _ = try scheduler.start(launcher, contracts: [contract], schedules: [:], rejection: rejection, observe: { noticed.yield($0) })
     }
 
     deinit { scheduler.stop() }
@@ -101,5 +104,60 @@ struct LeaseTests {
     #expect(given.record.state == .failed && given.record.lastMessage == "lost with its host \(Limits.lossesInARow) times in a row")
     #expect(try await host.lease([host.record(2, losses: Limits.lossesInARow - 1)]) == [])
     #expect(try await host.order().request.sequence == 2)
+  }
+
+  @Test("a payload that does not fit the handler fails the request for good with the reason, whoever has checked it before")
+  func contract() async throws {
+    let host = try Holder(slots: 3) { payload, _ in payload == [1] ? "it is 1" : nil }
+    var new = host.record(2)
+    new.request.isUnchecked = true
+    var bad = host.record(3)
+    bad.request.payload = [1]
+    for isUnchecked in [false, true] {
+      bad.request.isUnchecked = isUnchecked
+      #expect(try await host.lease([bad]) == [])
+      let given = try await host.surrendered()
+      #expect(given.record.state == .failed && given.runs.isEmpty)
+      #expect(given.record.lastMessage == "the payload does not fit the handler of org.example.task: it is 1")
+    }
+    #expect(try await host.lease([new]) == [])
+    #expect(try await host.order().payload == [2])
+  }
+
+  @Test("a request that no host has seen gets the operator's defaults of the host that takes it")
+  func unchecked() async throws {
+    var policy = SchedulingPolicy()
+    policy.retry = RetryPolicy(attempts: 2)
+    var limits = PluginLimits()
+    limits.onLostCondition = .finish
+    policy.limits = [.sample(): limits]
+    let host = try Holder(slots: 2, policy: policy)
+    var record = host.record(1)
+    (record.request.retry, record.request.isUnchecked) = (nil, true)
+    var decided = host.record(2)
+    (decided.request.onLostCondition, decided.request.isUnchecked) = (.stop, true)
+    #expect(try await host.lease([record]) == [])
+    host.launcher.end(try await host.order().run, .returned(.retry, stop: nil))
+    let given = try await host.surrendered()
+    #expect(given.record.request.retry == policy.retry && given.record.gates.onLostCondition == .finish)
+    #expect(!given.record.request.isUnchecked)
+    #expect(try await host.lease([decided]) == [])
+    host.launcher.end(try await host.order().run, .returned(.success, stop: nil))
+    #expect(try await host.surrendered().record.gates.onLostCondition == .stop)
+    // One that a host has seen is left as it is.
+    #expect(try await host.lease([host.record(3)]) == [])
+    host.launcher.end(try await host.order().run, .returned(.success, stop: nil))
+    #expect(try await host.surrendered().record.gates.onLostCondition == .stop)
+  }
+
+  @Test("what SQL let through and no host takes fails for good")
+  func refusedLate() async throws {
+    let host = try Holder()
+    var record = host.record(1)
+    (record.request.gates.window, record.request.isUnchecked) = ("night", true)
+    #expect(try await host.lease([record]) == [])
+    let given = try await host.surrendered()
+    #expect(given.record.state == .failed)
+    #expect(given.record.lastMessage?.contains("there is no maintenance window \"night\"") == true)
   }
 }

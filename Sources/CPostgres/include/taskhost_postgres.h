@@ -40,6 +40,8 @@ int pg_load(char *message, size_t size);
 pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname);
 int pg_status(const pg_conn *connection);
 int pg_socket(const pg_conn *connection);
+/* The server's process, as the other end has said it: a pool of connections says something of its own. */
+int pg_backend_pid(const pg_conn *connection);
 const char *pg_error_message(const pg_conn *connection);
 void pg_finish(pg_conn *connection);
 /* Makes the connection non-blocking, in pipeline mode, and its notices silent. Returns whether that worked. */

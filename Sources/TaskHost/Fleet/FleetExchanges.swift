@@ -12,7 +12,7 @@ final class FleetExchanges {
   /// The lanes of the host's identifiers.
   private var lanes: [FleetLane] = []
   private var laneIDs: [Lane: Int64] = [:]
-  private var newestLane: Int64 = -1
+  private var laneCount: Int64 = -1
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -136,10 +136,10 @@ final class FleetExchanges {
     if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || isFree {
       try session.notify()
     }
-    if exchange.newestLane > newestLane {
+    if exchange.laneCount > laneCount {
       lanes = try session.lanes(of: agent.place.host.identifiers)
       laneIDs = Dictionary(lanes.map { ($0.lane, $0.id) }) { first, _ in first }
-      newestLane = exchange.newestLane
+      laneCount = exchange.laneCount
       return .zero
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
@@ -156,7 +156,7 @@ final class FleetExchanges {
     let new = try agent.place.connect()
     try new.listen()
     session = new
-    newestLane = -1
+    laneCount = -1
     return new
   }
 

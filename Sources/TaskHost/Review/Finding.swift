@@ -44,6 +44,16 @@ public struct Finding: Sendable, Equatable {
     case receivers
     /// The running host, and what it reports.
     case host
+    /// The server of a fleet's database: its settings, its connections, and the fleet's tables.
+    case database
+    /// What keeps a fleet's database from cleaning up: transactions, slots, dead rows.
+    case transactions
+    /// Whether what a fleet's database has acknowledged outlives its server.
+    case replication
+    /// The hosts of a fleet.
+    case members
+    /// The requests of a fleet.
+    case requests
   }
 
   /// What a finding means for the next runs.

@@ -12,6 +12,9 @@ public struct TaskRequest: Sendable, Hashable {
   /// The earliest start as a time from the submission, on the boot clock, instead of ``earliestBegin``; nil for none. Set only in a
   /// submission; the host stores the resulting ``earliestBegin``.
   public var delay: Duration?
+  /// Whether no host has checked the request and completed it with the operator's settings: an application submitted it in SQL. The host that
+  /// takes it does so.
+  public var isUnchecked = false
   /// What the request needs besides its time: conditions of the machine and limits.
   public var gates: RunConstraints
   /// What a run does when a condition is lost; nil means the operator's setting for the handler. The scheduler writes the result into

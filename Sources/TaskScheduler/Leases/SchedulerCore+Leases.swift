@@ -27,11 +27,18 @@ extension SchedulerCore {
     guard isOwner() else { return requests.map(\.record.id) }
     leaseIsOver = false
     var refused: [RequestID] = []
-    for request in requests {
-      let record = request.record
-      guard !isDraining, handlers[record.request.identifier] != nil, record.state == .pending,
-        try transaction.request(record.id) == nil
+    for given in requests {
+      var request = given
+      guard !isDraining, handlers[given.record.request.identifier] != nil, given.record.state == .pending,
+        try transaction.request(given.record.id) == nil
       else {
+        refused.append(given.record.id)
+        continue
+      }
+      let flaw = settle(&request.record, now: now)
+      var record = request.record
+      // This host has no room for it now; another one may.
+      if let flaw, flaw.code == .limit || flaw.code == .unavailable {
         refused.append(record.id)
         continue
       }
@@ -41,13 +48,39 @@ extension SchedulerCore {
       countLive(record.request.identifier, by: 1)
       becamePending(record)
       note(record)
-      // As a loss on one host fails it: each owner was fenced while it held the request.
-      guard record.losses >= Limits.lossesInARow else { continue }
-      var lost = record
-      try endWaiting(
-        &lost, as: .failed, message: "lost with its host \(record.losses) times in a row", transaction, now: now)
+      if let flaw {
+        try endWaiting(&record, as: .failed, message: flaw.message, transaction, now: now)
+      } else if record.losses >= Limits.lossesInARow {
+        // As a loss on one host fails it: each owner was fenced while it held the request.
+        try endWaiting(
+          &record, as: .failed, message: "lost with its host \(record.losses) times in a row", transaction, now: now)
+      }
     }
     return refused
+  }
+
+  /// Decides what only a host knows. What could not have been submitted here fails for good: it would not get better elsewhere.
+  ///
+  /// - Returns: What is wrong with the request; nil if it may run.
+  private func settle(_ record: inout RequestRecord, now: WallTime) -> RequestRefusal? {
+    var notes: [String] = []
+    do throws(RequestRefusal) {
+      if record.request.isUnchecked { try complete(&record.request, by: .user, notes: &notes, now: now) }
+      // Another host may have a newer plugin, whose contract is another.
+      record.request.payload = try fittingPayload(of: record.request, [])
+      return nil
+    } catch { return error }
+  }
+
+  /// Checks a submission for the fleet, and gives it the operator's defaults.
+  private func complete(
+    _ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime
+  ) throws(RequestRefusal) {
+    try request.checkFleetScope()
+    draftsForFleet = true
+    defer { draftsForFleet = false }
+    try check(&request, by: submitter, notes: &notes, now: now)
+    request.isUnchecked = false
   }
 
   /// Gives back those of the requests that still wait.
@@ -86,10 +119,7 @@ extension SchedulerCore {
   ) throws(RequestRefusal) -> FleetSubmission {
     var notes: [String] = []
     var request = submitted
-    try request.checkFleetScope()
-    draftsForFleet = true
-    defer { draftsForFleet = false }
-    try check(&request, by: submitter, notes: &notes, now: now)
+    try complete(&request, by: submitter, notes: &notes, now: now)
     request.payload = try fittingPayload(of: request, [])
     let id = RequestID(sequence: 0, origin: fleet)
     let first = firstDue(of: request, now: now)
@@ -117,7 +147,7 @@ public struct LaneDemand: Sendable, Hashable {
 /// A request that the fleet gives to this host for a while.
 public struct LeasedRequest: Sendable {
   /// The request with its payload, pending.
-  public let record: RequestRecord
+  public internal(set) var record: RequestRecord
   /// The payload of the event that woke it, for its next run; nil for the submitted one.
   public let eventPayload: [UInt8]?
   /// What its earlier runs saved, on whichever host; nil for nothing.

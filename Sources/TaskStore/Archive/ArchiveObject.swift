@@ -46,6 +46,9 @@ final class ArchiveObject {
     throw flaw(shown, "is unknown here\(NearestName.hint(for: name, among: taken))")
   }
 
+  /// Whether the member is there and was not taken.
+  func has(_ name: String) -> Bool { members[name] != nil }
+
   private func take(_ name: String) -> JSONNode? {
     taken.append(name)
     return members.removeValue(forKey: name)

@@ -53,7 +53,10 @@ extension ArchivedRequest {
     var request = TaskRequest(identifier: try line.requiredIdentifier())
     guard let priority = Int(exactly: try line.requiredInteger("priority")) else { throw line.flaw("priority", "is out of range") }
     request.priority = priority
+    request.isUnchecked = try line.flag("unchecked")
+    let isDecided = request.isUnchecked && line.has("on_lost_condition")
     request.gates = try gates(line)
+    if isDecided { request.onLostCondition = request.gates.onLostCondition }
     request.tags = try line.texts("tags")
     request.uniqueKey = try line.text("unique_key")
     request.onConflict = try line.word("on_conflict", ConflictPolicy.self) ?? .none

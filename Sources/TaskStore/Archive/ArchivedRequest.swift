@@ -46,7 +46,7 @@ extension ArchivedRequest {
 
   private func writeSubmission(to writer: inout JSONWriter) {
     let request = record.request
-    write(request.gates, to: &writer)
+    write(request.gates, request.isUnchecked ? request.onLostCondition : nil, to: &writer)
     if !request.tags.isEmpty { writer.member("tags", request.tags) }
     writer.member(RequestField.uniqueKey, request.uniqueKey)
     if request.onConflict != .none { writer.word("on_conflict", request.onConflict) }
@@ -60,12 +60,14 @@ extension ArchivedRequest {
     if request.jitter > .zero { writer.member(RequestField.jitter, request.jitter.wholeMilliseconds) }
     writer.member(RequestField.event, request.event?.name)
     if let event = request.event, event.debounce > .zero { writer.member(RequestField.debounce, event.debounce.wholeMilliseconds) }
-    let retry = request.retry ?? RetryPolicy()
-    writer.object(RequestField.retry.rawValue) { writer in
-      writer.member(RequestField.Retry.attempts, retry.attempts)
-      writer.word("backoff", retry.backoff)
-      writer.member(RequestField.Retry.initial, retry.initial.wholeMilliseconds)
-      writer.member(RequestField.Retry.maximum, retry.maximum.wholeMilliseconds)
+    // The operator's settings decide what is left open, once a host checks it.
+    if let retry = request.retry ?? (request.isUnchecked ? nil : RetryPolicy()) {
+      writer.object(RequestField.retry.rawValue) { writer in
+        writer.member(RequestField.Retry.attempts, retry.attempts)
+        writer.word("backoff", retry.backoff)
+        writer.member(RequestField.Retry.initial, retry.initial.wholeMilliseconds)
+        writer.member(RequestField.Retry.maximum, retry.maximum.wholeMilliseconds)
+      }
     }
     let after = request.after.compactMap { edge -> (id: RequestID, onFailure: Dependency.FailurePolicy)? in
       if case .request(let id) = edge.predecessor { (id, edge.onFailure) } else { nil }
@@ -78,11 +80,13 @@ extension ArchivedRequest {
     }
     writer.member("owner", request.owner?.rawValue)
     writer.flag("untold", request.isUntold)
+    writer.flag("unchecked", request.isUnchecked)
   }
 
-  private func write(_ gates: RunConstraints, to writer: inout JSONWriter) {
+  /// - Parameter decided: What the submission said of a lost condition, if no host has written that into the gates.
+  private func write(_ gates: RunConstraints, _ decided: LostConditionPolicy?, to writer: inout JSONWriter) {
     if !gates.conditions.isEmpty { writer.member(RequestField.conditions.rawValue, gates.conditions.names) }
-    if gates.onLostCondition != .stop { writer.word("on_lost_condition", gates.onLostCondition) }
+    if decided != nil || gates.onLostCondition != .stop { writer.word("on_lost_condition", gates.onLostCondition) }
     writer.member(RequestField.window, gates.window)
     writer.member(RequestField.concurrencyKey, gates.concurrencyKey)
     writer.member("tenant", gates.tenant)

@@ -39,18 +39,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
   func run() async throws {
     let findings = await Self.examine(.ofCommand(config), offline: offline)
-    let isHealthy = !findings.contains { $0.verdict == .failure }
-    let shown = findings.filter { !quiet || $0.verdict != .ok }
-    if json {
-      Terminal.printObject { writer in
-        writer.member("ok", isHealthy)
-        writer.array("findings", shown) { $0.finding($1) }
-      }
-    } else {
-      FindingText.print(shown)
-      Terminal.print(FindingText.summary(of: findings))
-    }
-    if !isHealthy { throw ExitCode(ExitStatus.failed.rawValue) }
+    try FindingText.report(findings, quiet: quiet, json: json)
   }
 
   /// Everything that was looked at.

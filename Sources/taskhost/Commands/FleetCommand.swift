@@ -20,6 +20,7 @@ struct FleetCommand: ParsableCommand {
       """,
     subcommands: [
       FleetInitCommand.self, FleetStatusCommand.self, FleetHostsCommand.self, FleetDrainCommand.self, FleetFenceCommand.self,
+      FleetDoctorCommand.self,
     ])
 }
 

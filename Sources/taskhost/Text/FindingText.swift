@@ -1,3 +1,4 @@
+import ArgumentParser
 import StrictText
 import TaskHost
 import TaskModel
@@ -22,6 +23,22 @@ enum FindingText {
         Terminal.print(line)
       }
     }
+  }
+
+  /// Prints a doctor's findings. Throws the exit code 1 if something will fail.
+  static func report(_ findings: [Finding], quiet: Bool, json: Bool) throws {
+    let isHealthy = !findings.contains { $0.verdict == .failure }
+    let shown = findings.filter { !quiet || $0.verdict != .ok }
+    if json {
+      Terminal.printObject { writer in
+        writer.member("ok", isHealthy)
+        writer.array("findings", shown) { $0.finding($1) }
+      }
+    } else {
+      print(shown)
+      Terminal.print(summary(of: findings))
+    }
+    if !isHealthy { throw ExitCode(ExitStatus.failed.rawValue) }
   }
 
   /// `2 failures, 1 warning`, or `nothing is wrong`.

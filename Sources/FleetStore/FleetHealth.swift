@@ -1,0 +1,96 @@
+package import TaskModel
+
+/// What a look at a fleet's database has found, for `taskhost fleet doctor`.
+package struct FleetHealth: Sendable {
+  /// A transaction that has been open for long.
+  package struct Transaction: Sendable, Equatable {
+    /// Its server process, or the name of a prepared transaction.
+    package let name: String
+    package let isPrepared: Bool
+    package let application: String
+    package let user: String
+    /// As `pg_stat_activity` says it: `active`, `idle in transaction`, ….
+    package let state: String
+    package let age: Duration
+    /// Whether it holds a snapshot or a transaction id now.
+    package let holdsSnapshot: Bool
+  }
+
+  /// A replication slot.
+  package struct Slot: Sendable, Equatable {
+    package let name: String
+    package let isActive: Bool
+    /// `reserved`, `extended`, `unreserved` or `lost`.
+    package let status: String
+    /// Bytes of the log that it keeps.
+    package let kept: Int64
+    /// Whether it keeps dead rows from being removed.
+    package let holdsRows: Bool
+  }
+
+  /// A server that follows this one.
+  package struct Standby: Sendable, Equatable {
+    package let name: String
+    /// `sync`, `quorum`, `potential`, `async`; empty if this user may not see it.
+    package let mode: String
+  }
+
+  /// A table of the fleet.
+  package struct Table: Sendable, Equatable {
+    package let name: String
+    package let live: Int64
+    package let dead: Int64
+    package let isVacuumed: Bool
+  }
+
+  /// Requests that have been ready for long.
+  package struct Waiting: Sendable, Equatable {
+    package let identifier: String
+    package let first: RequestID
+    package let needs: RunConstraints
+    package let age: Duration
+  }
+
+  /// A request that is not well.
+  package struct Ill: Sendable, Equatable {
+    package let id: RequestID
+    package let identifier: String
+    package let lost: Int64
+    /// Why it cannot be read; nil if it can.
+    package let flaw: String?
+  }
+
+  /// As `server_version_num`: 150018.
+  package var server: Int64 = 0
+  /// The version of the fleet's tables.
+  package var schema: Int64 = FleetSchema.version
+  /// The newest version that this program knows.
+  package var known: Int64 { FleetSchema.version }
+  package var isStandby = false
+  /// How much the database's clock is ahead of this machine's.
+  package var ahead: Duration = .zero
+  /// How long the answer took, by which ``ahead`` may be wrong.
+  package var trip: Duration = .zero
+  package var user = ""
+  /// Whether the user may see what others do.
+  package var seesOthers = true
+  package var connections: Int64 = 0
+  package var mostConnections: Int64 = 100
+  /// Whether a pool of connections stands in between.
+  package var isPooled = false
+  /// Settings as this user has them; times in milliseconds.
+  package var settings: [String: String] = [:]
+  package var transactions: [Transaction] = []
+  package var slots: [Slot] = []
+  package var standbys: [Standby] = []
+  package var tables: [Table] = []
+  /// The partitions of today and tomorrow that are not there.
+  package var missingDays: [String] = []
+  package var members: [FleetMember] = []
+  /// Identifiers with pending requests that no live host has.
+  package var homeless: [String] = []
+  package var waiting: [Waiting] = []
+  package var ill: [Ill] = []
+
+  package init() {}
+}

@@ -1,0 +1,175 @@
+import HostThreads
+import TaskModel
+import TaskStore
+
+extension FleetSession {
+  /// Looks at everything that may go wrong. Changes nothing.
+  ///
+  /// - Parameters:
+  ///   - long: From which age a transaction counts as long.
+  ///   - patience: For how long requests may be ready before they are told of.
+  package func health(long: Duration, patience: Duration) throws(FleetError) -> FleetHealth {
+    var health = FleetHealth()
+    let asked = SystemClock().wallTime
+    let time = try ask(PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"))
+    health.trip = SystemClock().wallTime - asked
+    health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
+    health.members = try members()
+    let oldest = PostgresValue.int(patience.wholeMilliseconds)
+    let rows = try ask([
+      Self.server, Self.settings, PostgresStatement(Self.transactions, .int(long.wholeMilliseconds)), Self.slots, Self.standbys,
+      Self.tables,
+      Self.days, Self.homeless, PostgresStatement(Self.waiting, oldest), Self.ill,
+    ])
+    guard rows.count == 10 else { throw .refused("it did not answer all statements") }
+    readServer(rows[0], rows[1], &health)
+    readCare(rows, &health)
+    health.missingDays = (0..<rows[6].count).compactMap { rows[6].text($0, 0) }
+    health.homeless = (0..<rows[7].count).compactMap { rows[7].text($0, 0) }
+    health.waiting = (0..<rows[8].count).map { row in
+      FleetHealth.Waiting(
+        identifier: rows[8].text(row, 0) ?? "", first: RequestID(sequence: rows[8].int(row, 1) ?? 0, origin: origin),
+        needs: rows[8].text(row, 2).flatMap { try? RecordText.gates($0) } ?? .none, age: .milliseconds(rows[8].int(row, 3) ?? 0))
+    }
+    health.ill = (0..<rows[9].count).compactMap { ill(rows[9], $0) }
+    return health
+  }
+
+  private func readServer(_ server: PostgresRows, _ settings: PostgresRows, _ health: inout FleetHealth) {
+    health.server = server.int(0, 0) ?? 0
+    health.isStandby = server.flag(0, 1)
+    health.user = server.text(0, 2) ?? ""
+    health.seesOthers = server.flag(0, 3)
+    health.connections = server.int(0, 4) ?? 0
+    health.mostConnections = server.int(0, 5) ?? 0
+    // A pool tells its clients a number of its own.
+    health.isPooled = server.int(0, 6) != serverProcess
+    health.schema = server.int(0, 7) ?? 0
+    for row in 0..<settings.count {
+      if let name = settings.text(row, 0), let value = settings.text(row, 1) { health.settings[name] = value }
+    }
+  }
+
+  private func readCare(_ rows: [PostgresRows], _ health: inout FleetHealth) {
+    let (transactions, slots, standbys, tables) = (rows[2], rows[3], rows[4], rows[5])
+    health.transactions = (0..<transactions.count).map { row in
+      FleetHealth.Transaction(
+        name: transactions.text(row, 0) ?? "", isPrepared: transactions.flag(row, 1), application: transactions.text(row, 2) ?? "",
+        user: transactions.text(row, 3) ?? "", state: transactions.text(row, 4) ?? "", age: .milliseconds(transactions.int(row, 5) ?? 0),
+        holdsSnapshot: transactions.flag(row, 6))
+    }
+    health.slots = (0..<slots.count).map { row in
+      FleetHealth.Slot(
+        name: slots.text(row, 0) ?? "", isActive: slots.flag(row, 1), status: slots.text(row, 2) ?? "", kept: slots.int(row, 3) ?? 0,
+        holdsRows: slots.flag(row, 4))
+    }
+    health.standbys = (0..<standbys.count).map { row in
+      FleetHealth.Standby(name: standbys.text(row, 0) ?? "", mode: standbys.text(row, 1) ?? "")
+    }
+    health.tables = (0..<tables.count).map { row in
+      FleetHealth.Table(
+        name: tables.text(row, 0) ?? "", live: tables.int(row, 1) ?? 0, dead: tables.int(row, 2) ?? 0, isVacuumed: tables.flag(row, 3))
+    }
+  }
+
+  private func ill(_ rows: PostgresRows, _ row: Int) -> FleetHealth.Ill? {
+    let id = RequestID(sequence: rows.int(row, 0) ?? 0, origin: origin)
+    let lost = rows.int(row, 2) ?? 0
+    var flaw: String?
+    do throws(RecordText.Flaw) { _ = try RecordText.request(rows.bytes(row, 3) ?? [], id: id, payload: []) } catch {
+      flaw = error.description
+    }
+    guard lost > 1 || flaw != nil else { return nil }
+    return FleetHealth.Ill(id: id, identifier: rows.text(row, 1) ?? "", lost: lost, flaw: flaw)
+  }
+
+  // MARK: Statements
+
+  private static let server = PostgresStatement(
+    """
+    SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery(), current_user::text,
+      pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'),
+      (SELECT count(*) FROM pg_stat_activity a
+        WHERE a.datid IS NOT NULL AND coalesce(a.backend_type, 'client backend') = 'client backend'),
+      current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint,
+      pg_backend_pid()::bigint, (SELECT f.version::bigint FROM taskhost.fleet f)
+    """)
+
+  private static let settings = PostgresStatement(
+    """
+    SELECT s.name, CASE WHEN s.unit = 's' THEN (s.setting::bigint * 1000)::text ELSE s.setting END FROM pg_settings s WHERE s.name IN (
+      'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'autovacuum', 'track_counts', 'statement_timeout',
+      'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',
+      'default_transaction_read_only', 'default_transaction_isolation')
+    """)
+
+  /// Of this database, and those that are prepared.
+  private static let transactions = """
+    SELECT a.pid::text, false, coalesce(a.application_name, ''), coalesce(a.usename::text, ''), coalesce(a.state, ''),
+      (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000)::bigint AS age, a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL
+    FROM pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
+      AND a.xact_start <= clock_timestamp() - $1 * interval '1 ms'
+    UNION ALL
+    SELECT p.gid, true, '', p.owner::text, 'prepared', (extract(epoch FROM clock_timestamp() - p.prepared) * 1000)::bigint, true
+    FROM pg_prepared_xacts p WHERE p.database = current_database() AND p.prepared <= clock_timestamp() - $1 * interval '1 ms'
+    ORDER BY age DESC LIMIT 5
+    """
+
+  private static let slots = PostgresStatement(
+    """
+    SELECT s.slot_name::text, s.active, coalesce(s.wal_status, ''),
+      coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, s.restart_lsn),
+        0)::bigint,
+      s.xmin IS NOT NULL OR s.catalog_xmin IS NOT NULL
+    FROM pg_replication_slots s WHERE NOT s.temporary ORDER BY s.slot_name
+    """)
+
+  private static let standbys = PostgresStatement(
+    "SELECT coalesce(r.application_name, ''), coalesce(r.sync_state, '') FROM pg_stat_replication r ORDER BY 1")
+
+  private static let tables = PostgresStatement(
+    """
+    SELECT s.relname::text, s.n_live_tup, s.n_dead_tup,
+      NOT coalesce(c.reloptions && '{autovacuum_enabled=false,autovacuum_enabled=off,autovacuum_enabled=0}', false)
+    FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid WHERE s.schemaname = 'taskhost' ORDER BY s.relname
+    """)
+
+  private static let days = PostgresStatement(
+    """
+    SELECT d.name FROM (
+      SELECT kind || '_' || taskhost.now_ms() / 86400000 + number AS name
+      FROM unnest('{ended,run}'::text[]) kind, unnest('{0,1}'::int[]) number
+    ) d WHERE to_regclass('taskhost.' || d.name) IS NULL ORDER BY d.name
+    """)
+
+  private static let living = """
+    SELECT unnest(h.identifiers) FROM taskhost.host h WHERE h.fenced IS NULL AND h.lease_until > taskhost.now_ms() AND NOT h.draining
+    """
+
+  /// Of those that are not due, the next thousand are looked at.
+  private static let homeless = PostgresStatement(
+    """
+    SELECT w.identifier FROM (
+      SELECT l.identifier FROM taskhost.lane l WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = l.id)
+      UNION
+      SELECT r.identifier FROM (SELECT n.request FROM taskhost.later n ORDER BY n.due LIMIT 1000) n
+        JOIN taskhost.request r ON r.id = n.request
+    ) w WHERE w.identifier NOT IN (\(living)) ORDER BY w.identifier LIMIT 10
+    """)
+
+  private static let waiting = """
+    SELECT l.identifier, r.id, l.gates, taskhost.now_ms() - r.due FROM taskhost.lane l
+    CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.id ORDER BY q.rank, q.request LIMIT 1) f
+    JOIN taskhost.request r ON r.id = f.request
+    WHERE r.due < taskhost.now_ms() - $1 AND l.identifier IN (\(living)) ORDER BY r.due LIMIT 5
+    """
+
+  /// What hosts hold or could take, up to some thousands.
+  private static let ill = PostgresStatement(
+    """
+    SELECT r.id, r.identifier, r.lost::bigint, r.record FROM (
+      (SELECT c.request FROM taskhost.claim c LIMIT 1000) UNION (SELECT q.request FROM taskhost.ready q LIMIT 1000)
+      UNION (SELECT n.request FROM taskhost.later n ORDER BY n.due LIMIT 1000)
+    ) s JOIN taskhost.request r ON r.id = s.request ORDER BY r.lost DESC, r.id
+    """)
+}

@@ -1,0 +1,153 @@
+import FleetStore
+import StrictText
+import TaskModel
+
+extension FleetReview {
+  // MARK: What keeps dead rows
+
+  func transactions() -> [Finding] {
+    health.transactions.map { transaction in
+      let age = DurationFormat.text(milliseconds: transaction.age.wholeMilliseconds)
+      let who = transaction.application.isEmpty ? "user \(transaction.user)" : "\(transaction.application) (user \(transaction.user))"
+      let seen =
+        transaction.isPrepared
+        ? "the prepared transaction \(transaction.name) of user \(transaction.user) is \(age) old"
+        : "process \(transaction.name), \(who), has had a transaction open for \(age) (\(transaction.state)"
+          + (transaction.holdsSnapshot ? ", with a snapshot)" : ")")
+      let remedy =
+        transaction.isPrepared
+        ? "COMMIT PREPARED or ROLLBACK PREPARED '\(transaction.name)'"
+        : "end it: SELECT pg_terminate_backend(\(transaction.name)); limit such: "
+          + "ALTER ROLE \"\(transaction.user)\" SET idle_in_transaction_session_timeout = '1min'"
+      return Finding(
+        .transactions, .warning, of: transaction.name, seen,
+        why: "dead rows stay as long as it lasts, and claims become slower", remedy: remedy)
+    }
+  }
+
+  /// What a slot may keep before it is told of.
+  private static let keptBytes: Int64 = 1 << 30
+
+  func slots() -> [Finding] {
+    health.slots.compactMap { slot in
+      let kept = ByteCountFormat.text(slot.kept)
+      if slot.status == "lost" || slot.status == "unreserved" {
+        return Finding(
+          .transactions, .warning, of: slot.name, "the replication slot \(slot.name) is \(slot.status): it has kept \(kept) of the log",
+          why: "its standby cannot follow any more, or soon", remedy: "set the standby up anew, or raise max_slot_wal_keep_size")
+      }
+      guard !slot.isActive || slot.kept > Self.keptBytes else { return nil }
+      return Finding(
+        .transactions, .warning, of: slot.name,
+        "the replication slot \(slot.name) \(slot.isActive ? "is behind" : "is used by nobody"), and keeps \(kept) of the log"
+          + (slot.holdsRows ? " and dead rows" : ""),
+        why: "the disk of the database fills up" + (slot.holdsRows ? ", and claims become slower" : ""),
+        remedy: "start what reads it, or remove it: SELECT pg_drop_replication_slot('\(slot.name)')")
+    }
+  }
+
+  /// Below this number, dead rows cost nothing.
+  private static let deadRows: Int64 = 50_000
+
+  func tables() -> [Finding] {
+    var findings: [Finding] = []
+    for name in ["autovacuum", "track_counts"] where health.settings[name] == "off" {
+      findings.append(
+        Finding(
+          .transactions, .warning, "\(name) is off", why: "dead rows stay for ever, and claims become slower", remedy: "set \(name) = on"))
+    }
+    for table in health.tables where !table.isVacuumed {
+      findings.append(
+        Finding(
+          .transactions, .warning, of: table.name, "autovacuum is off for taskhost.\(table.name)", why: "its dead rows stay for ever",
+          remedy: "ALTER TABLE taskhost.\(table.name) RESET (autovacuum_enabled)"))
+    }
+    for table in health.tables where table.dead > Self.deadRows && table.dead > table.live {
+      findings.append(
+        Finding(
+          .transactions, .warning, of: table.name, "taskhost.\(table.name) has \(table.dead) dead rows beside \(table.live) live ones",
+          why: "claims become slower, and the disk fills up",
+          remedy: "end what keeps them (long transactions, slots), then VACUUM taskhost.\(table.name); let autovacuum run more often"))
+    }
+    return findings
+  }
+
+  // MARK: What is acknowledged
+
+  func replication() -> [Finding] {
+    let commit = health.settings["synchronous_commit"] ?? "on"
+    var findings: [Finding] = []
+    if commit == "off" {
+      findings.append(
+        Finding(
+          .replication, .warning, "synchronous_commit is off for \(health.user): acknowledged may be lost",
+          why: "what was acknowledged in the last moments before a crash of the server is gone",
+          remedy: "ALTER ROLE \"\(health.user)\" RESET synchronous_commit, or set it to on"))
+    }
+    let synchronous = health.standbys.filter { $0.mode == "sync" || $0.mode == "quorum" }
+    if health.standbys.isEmpty {
+      findings.append(
+        Finding(
+          .replication, .warning, "there is no standby: acknowledged may be lost",
+          why: "if the disk of the server is lost, so is everything since the last backup",
+          remedy: "add a standby, and name it in synchronous_standby_names"))
+    } else if synchronous.isEmpty, health.standbys.contains(where: { !$0.mode.isEmpty }) {
+      findings.append(
+        Finding(
+          .replication, .warning,
+          "no standby is synchronous (\(health.standbys.map { "\($0.name): \($0.mode)" }.joined(separator: ", "))): "
+            + "acknowledged may be lost",
+          why: "what the standby did not have yet when the server was lost is gone after its promotion",
+          remedy: "name it in synchronous_standby_names"))
+    } else if synchronous.isEmpty {
+      findings.append(
+        Finding(
+          .replication, .warning, "whether a standby is synchronous cannot be seen: acknowledged may be lost",
+          remedy: "GRANT pg_monitor TO \"\(health.user)\""))
+    } else if commit == "local" {
+      findings.append(
+        Finding(
+          .replication, .warning, "synchronous_commit is local for \(health.user): acknowledged may be lost",
+          why: "commits do not wait for the synchronous standby",
+          remedy: "ALTER ROLE \"\(health.user)\" RESET synchronous_commit, or set it to on"))
+    }
+    return findings
+  }
+
+  // MARK: The requests
+
+  func requests() -> [Finding] {
+    let homeless = health.homeless.map { identifier in
+      Finding(
+        .requests, .failure, of: identifier, "requests of \(identifier) wait, and no live host has it", why: "they do not begin",
+        remedy: "start a host whose configuration has it with scope = \"fleet\"; a drained one takes nothing (fleet drain --undo)")
+    }
+    let waiting = health.waiting.map { waiting in
+      let age = DurationFormat.text(milliseconds: waiting.age.wholeMilliseconds)
+      return Finding(
+        .requests, .warning, of: waiting.identifier, "requests of \(waiting.identifier) have been ready for \(age)\(needs(waiting.needs))",
+        why: "the hosts that have it are busy, or the conditions hold on none of them",
+        remedy: "see taskhost tasks show \(waiting.first), and taskhost status and conditions show on its hosts")
+    }
+    let ill = health.ill.prefix(5).map { ill in
+      if let flaw = ill.flaw {
+        return Finding(
+          .requests, .failure, of: "\(ill.id)", "request \(ill.id) of \(ill.identifier) cannot be read: \(flaw)",
+          why: "the host that takes it holds it, and does not run it", remedy: "install the taskhost that wrote it on all hosts")
+      }
+      return Finding(
+        .requests, .warning, of: "\(ill.id)", "request \(ill.id) of \(ill.identifier) was lost with its host \(ill.lost) times in a row",
+        why: "after \(Limits.lossesInARow) it fails; it may be what kills its hosts", remedy: "look at the logs of those hosts")
+    }
+    return homeless + waiting + ill
+  }
+
+  /// `, for hosts with network, power, in the window "night"`.
+  private func needs(_ gates: RunConstraints) -> String {
+    var parts = gates.conditions.names
+    if let window = gates.window { parts.append("the window \"\(window)\"") }
+    parts += gates.resources.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }
+    if let key = gates.concurrencyKey { parts.append("the concurrency key \"\(key)\"") }
+    return parts.isEmpty ? "" : ", for \(parts.joined(separator: ", "))"
+  }
+}

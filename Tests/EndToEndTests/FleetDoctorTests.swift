@@ -1,0 +1,245 @@
+import Foundation
+import Glibc
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// `taskhost fleet doctor` on real servers.
+@Suite("Fleet doctor", .timeLimit(.minutes(5)))
+struct FleetDoctorTests {
+  /// A database with a fleet and a host that lives for long.
+  private final class Fleet: Sendable {
+    let server: PostgresServer
+    let address: String
+
+    init(_ server: PostgresServer, host: Bool = true) async throws {
+      self.server = server
+      address = try server.makeDatabase()
+      let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address, "--lease", "5m"])
+      #expect(made.status == 0, "\(made)")
+      if host { try join("a") }
+    }
+
+    func join(_ name: String, _ identifiers: String = "{report}") throws {
+      try server.run("SELECT taskhost.register('\(name)', 'test', '{}', '\(identifiers)')", on: address)
+    }
+
+    /// What is not well: `verdict topic: sentence`, each with a remedy.
+    func doctor(_ more: String..., as user: String? = nil, at other: String? = nil) async throws -> (status: Int32, told: [String]) {
+      let address = (other ?? address) + (user.map { " user=\($0)" } ?? "")
+      let result = try await Program.run(
+        try BuiltProgram.taskhost, ["fleet", "doctor", "--json", "--quiet", "--long", "1h", "--url", address] + more)
+      let json = try result.json()
+      #expect(json["ok"]?.bool == (result.status == 0), "\(result)")
+      let findings = json["findings"]?.array ?? []
+      for finding in findings {
+        #expect(
+          finding["remedy"]?.string?.isEmpty == false || finding["message"]?.string?.contains("taskhost fleet init") == true, "\(finding)")
+      }
+      return (result.status, findings.map { "\($0["verdict"]?.string ?? "") \($0["topic"]?.string ?? ""): \($0["message"]?.string ?? "")" })
+    }
+
+    /// Whether such a finding is there.
+    func tells(_ beginning: String, _ more: String...) async throws -> Bool {
+      let result = try await Program.run(
+        try BuiltProgram.taskhost, ["fleet", "doctor", "--json", "--quiet", "--long", "1h", "--url", address] + more)
+      let findings = try result.json()["findings"]?.array ?? []
+      let told = findings.map { "\($0["verdict"]?.string ?? "") \($0["topic"]?.string ?? ""): \($0["message"]?.string ?? "")" }
+      if !told.contains(where: { $0.hasPrefix(beginning) }) { Issue.record("no \"\(beginning)\" in \(told)") }
+      return told.contains { $0.hasPrefix(beginning) }
+    }
+
+    /// psql, for a session that stays.
+    func session() throws -> LineProgram {
+      let session = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", address])
+      try session.say("SET application_name = 'forgotten';")
+      return session
+    }
+  }
+
+  private static let sound = ["fsync = on", "max_prepared_transactions = 5", "max_connections = 23"]
+
+  @Test("a sound fleet has one warning: it has no standby; in words, what is well is said too")
+  func sound() async throws {
+    let fleet = try await Fleet(try PostgresServer(settings: Self.sound))
+    let (status, told) = try await fleet.doctor()
+    #expect(status == 0 && told == ["warning replication: there is no standby: acknowledged may be lost"], "\(told)")
+    let text = try await Program.run(try BuiltProgram.taskhost, ["fleet", "doctor", "--url", fleet.address])
+    for topic in ["database", "clock", "transactions", "members", "requests"] {
+      #expect(text.output.contains("✓ \(topic): "), "\(text.output)")
+    }
+    #expect(text.output.hasSuffix("1 warning\n"), "\(text.output)")
+  }
+
+  @Test("long transactions, prepared ones and slots are told of with who holds them")
+  func held() async throws {
+    let fleet = try await Fleet(try PostgresServer(settings: Self.sound))
+    let session = try fleet.session()
+    try session.say("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_backend_pid();")
+    let process = try session.line()
+    #expect(
+      try await fleet.tells(
+        "warning transactions: process \(process), forgotten (user taskhost), has had a transaction open for ", "--long", "0s"))
+    #expect(try await !fleet.doctor().told.contains { $0.contains("forgotten") })
+    try session.say("CREATE TABLE x (y int); PREPARE TRANSACTION 'half'; SELECT 1;")
+    _ = try session.line()
+    #expect(try await fleet.tells("warning transactions: the prepared transaction half of user taskhost is ", "--long", "0s"))
+    try session.say("ROLLBACK PREPARED 'half'; SELECT pg_create_physical_replication_slot('gone', true);")
+    _ = try session.line()
+    #expect(try await fleet.tells("warning transactions: the replication slot gone is used by nobody, and keeps "))
+    session.closeInput()
+    _ = try session.end()
+  }
+
+  @Test("connections that are nearly spent are told of")
+  func connections() async throws {
+    let fleet = try await Fleet(try PostgresServer(settings: Self.sound))
+    var sessions: [LineProgram] = []
+    for _ in 0..<17 {
+      let session = try fleet.session()
+      try session.say("SELECT 1;")
+      _ = try session.line()
+      sessions.append(session)
+    }
+    // The doctor's own is the eighteenth; three of 23 are for superusers.
+    #expect(try await fleet.tells("warning database: 18 of 20 connections are in use"))
+    for session in sessions { session.closeInput() }
+    for session in sessions { _ = try session.end() }
+  }
+
+  @Test("settings that lose or hinder something are told of")
+  func settings() async throws {
+    // The server that tests share runs without fsync.
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    let name = fleet.address.split(separator: "dbname=").last ?? ""
+    for setting in [
+      "synchronous_commit = off", "statement_timeout = '5s'", "lock_timeout = '1s'", "idle_in_transaction_session_timeout = '500ms'",
+      "idle_session_timeout = '9s'", "default_transaction_isolation = 'serializable'",
+    ] {
+      try fleet.server.run("ALTER DATABASE \(name) SET \(setting)", on: fleet.address)
+    }
+    let (status, told) = try await fleet.doctor()
+    #expect(status == 1)
+    for beginning in [
+      "failure database: fsync is off", "warning replication: synchronous_commit is off for taskhost: acknowledged may be lost",
+      "warning database: statement_timeout is 5000 ms", "warning database: lock_timeout is 1000 ms",
+      "warning database: idle_in_transaction_session_timeout is 500 ms", "warning database: idle_session_timeout is 9000 ms",
+      "failure database: default_transaction_isolation is serializable",
+    ] {
+      #expect(told.contains { $0.hasPrefix(beginning) }, "\(beginning): \(told)")
+    }
+  }
+
+  @Test("dead rows, and what leaves them there, are told of")
+  func deadRows() async throws {
+    let fleet = try await Fleet(try PostgresServer(settings: ["fsync = on", "autovacuum = off"]))
+    try fleet.server.run("ALTER TABLE taskhost.claim SET (autovacuum_enabled = off)", on: fleet.address)
+    try fleet.server.run(
+      "INSERT INTO taskhost.later SELECT n, n FROM generate_series(1, 60000) n; DELETE FROM taskhost.later", on: fleet.address)
+    #expect(try await fleet.tells("warning transactions: autovacuum is off"))
+    #expect(try await fleet.tells("warning transactions: autovacuum is off for taskhost.claim"))
+    #expect(try await fleet.tells("warning transactions: taskhost.later has 60000 dead rows beside 0 live ones"))
+  }
+
+  @Test("an asynchronous standby is a warning, and a synchronous one is none")
+  func standbys() async throws {
+    let fleet = try await Fleet(try PostgresServer(settings: ["fsync = on"]))
+    let folder = try TestDirectory()
+    let directory = fleet.server.directory
+    let receiver = try LineProgram([
+      "/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1", "/usr/lib/postgresql/15/bin/pg_receivewal", "-D", folder.path, "--synchronous", "-v",
+      "-d",
+      "host=\(directory) user=taskhost application_name=spare",
+    ])
+    _ = try receiver.line { $0.contains("starting log streaming") }
+    #expect(try await fleet.tells("warning replication: no standby is synchronous (spare: async): acknowledged may be lost"))
+    try fleet.server.run("ALTER SYSTEM SET synchronous_standby_names = 'spare'", on: "postgres")
+    try fleet.server.run("SELECT pg_reload_conf()", on: "postgres")
+    // A reload takes effect a moment later; a transaction that waits for the standby comes after it.
+    while try fleet.server.run("SELECT sync_state FROM pg_stat_replication", on: "postgres") != "sync" {}
+    #expect(try await fleet.doctor().told == [])
+    receiver.send(SIGTERM)
+    _ = try? receiver.end()
+    try fleet.server.run("ALTER SYSTEM RESET synchronous_standby_names", on: "postgres")
+  }
+
+  @Test("days without a partition, hosts of one name, and leases that ended are told of, and what takes them away does")
+  func fleetItself() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get(), host: false)
+    #expect(try await fleet.tells("failure members: no host is there"))
+    try fleet.join("a")
+    try fleet.join("a")
+    #expect(try await fleet.tells("warning members: 2 hosts are called a"))
+    try fleet.server.run("UPDATE taskhost.host SET lease_until = 0", on: fleet.address)
+    #expect(try await fleet.tells("failure members: the lease of a has ended"))
+    let day = try fleet.server.run("SELECT taskhost.now_ms() / 86400000 + 1", on: fleet.address)
+    try fleet.server.run("DROP TABLE taskhost.run_\(day)", on: fleet.address)
+    #expect(try await fleet.tells("failure database: the history has no run_\(day)"))
+    _ = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address])
+    #expect(try await !fleet.doctor().told.contains { $0.contains("the history has no") })
+  }
+
+  @Test("requests without a host, ready for long, lost often or unreadable are told of")
+  func requests() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    try fleet.join("b", "{gone,later}")
+    let one = try fleet.server.run("SELECT taskhost.submit('report', conditions => '{power}')", on: fleet.address)
+    _ = try fleet.server.run("SELECT taskhost.submit('gone'), taskhost.submit('later', delay_ms => 9999999)", on: fleet.address)
+    #expect(try await !fleet.doctor().told.contains { $0.contains(" requests: ") })
+    try fleet.server.run(
+      "UPDATE taskhost.host SET draining = true WHERE name = 'b'; UPDATE taskhost.request SET due = due - 7200000", on: fleet.address)
+    #expect(try await fleet.tells("failure requests: requests of gone wait, and no live host has it"))
+    #expect(try await fleet.tells("failure requests: requests of later wait, and no live host has it"))
+    #expect(try await fleet.tells("warning requests: requests of report have been ready for 2h"))
+    #expect(try await !fleet.doctor("--patience", "3h").told.contains { $0.contains("ready for") })
+    try fleet.server.run("UPDATE taskhost.request SET lost = 3 WHERE identifier = 'report'", on: fleet.address)
+    #expect(try await fleet.tells("warning requests: request \(one) of report was lost with its host 3 times in a row"))
+    try fleet.server.run("UPDATE taskhost.request SET record = '{}' WHERE identifier = 'report'", on: fleet.address)
+    #expect(try await fleet.tells("failure requests: request \(one) of report cannot be read: "))
+  }
+
+  @Test("a database that is away, has no fleet, has a newer one, or hides what others do is told of")
+  func reached() async throws {
+    let server = try PostgresServer.shared.get()
+    let fleet = try await Fleet(server)
+    let empty = try await fleet.doctor(at: try server.makeDatabase())
+    #expect(empty.status == 1 && empty.told == ["failure database: the database has no fleet yet: make it with taskhost fleet init"])
+    let away = try await fleet.doctor(at: "host=/nowhere dbname=x")
+    #expect(away.status == 1 && away.told.first?.hasPrefix("failure database: the fleet's database cannot be reached: ") == true)
+    let role = "host_\(UInt32.random(in: 0 ... .max))"
+    try server.run("CREATE ROLE \(role) LOGIN; GRANT taskhost TO \(role)", on: fleet.address)
+    #expect(try await fleet.doctor(as: role).told.contains { $0.hasPrefix("warning database: it may not see what other users") })
+    try server.run("DROP ROLE \(role)", on: fleet.address)
+    try server.run("UPDATE taskhost.fleet SET version = 99", on: fleet.address)
+    #expect(try await fleet.tells("warning database: the fleet's tables have version 99"))
+  }
+
+  private static let bouncer = "/usr/sbin/pgbouncer"
+
+  @Test("a pool of connections in between is seen", .enabled(if: access(bouncer, X_OK) == 0, "needs pgbouncer"))
+  func pool() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    let folder = try TestDirectory()
+    let name = fleet.address.split(separator: "dbname=").last ?? ""
+    let settings = try folder.file(
+      "pool.ini",
+      """
+      [databases]
+      \(name) = host=\(fleet.server.directory) user=taskhost
+      [pgbouncer]
+      unix_socket_dir = \(folder.path)
+      listen_addr =
+      auth_type = any
+      pool_mode = transaction
+      user = nobody
+      """)
+    chmod(folder.path, 0o777)
+    let pool = try LineProgram(["/bin/sh", "-c", "exec \"$0\" \"$1\" 2>&1", Self.bouncer, settings])
+    _ = try pool.line { $0.contains("process up") }
+    let result = try await Program.run(
+      try BuiltProgram.taskhost, ["fleet", "doctor", "--url", "host=\(folder.path) port=6432 user=taskhost dbname=\(name)"])
+    #expect(result.output.contains("✓ database: a pool of connections, such as PgBouncer, stands in between"), "\(result)")
+    pool.send(SIGTERM)
+    _ = try? pool.end()
+  }
+}
