@@ -90,7 +90,7 @@ TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) http_proxy=http:/
   Tests/watch swift test --skip-build $(WIDTH) $(1)
 endef
 # Long computations, which would keep the few threads of Swift's concurrency from tests that look at the clock.
-COMPUTATIONS := SchedulerProofTests|StoresAgreeTests|CroniterTests|ExtremeValueTests|TaskSchedulerTests.RandomTests
+COMPUTATIONS := SchedulerProofTests|StoresAgreeTests|CroniterTests|ExtremeValueTests|TaskSchedulerTests.RandomTests|LeaseModelTests
 test: deps samples apple-code
 	TASKHOST_STRICT=1 swift build --build-tests
 	$(call run_tests,--skip 'EndToEndTests|$(COMPUTATIONS)')

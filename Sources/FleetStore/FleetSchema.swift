@@ -23,7 +23,7 @@ enum FleetSchema {
     CREATE TABLE taskhost.host (
       incarnation uuid PRIMARY KEY DEFAULT gen_random_uuid(),
       name text NOT NULL, program text NOT NULL, labels text[] NOT NULL, identifiers text[] NOT NULL,
-      began bigint NOT NULL, lease_until bigint NOT NULL, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false,
+      began bigint NOT NULL, lease_until bigint NOT NULL, renewals bigint NOT NULL DEFAULT 0, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false,
       closed bigint[] NOT NULL DEFAULT '{}', closed_because text[] NOT NULL DEFAULT '{}')
       WITH (fillfactor = 50)
     """,
@@ -151,7 +151,7 @@ enum FleetSchema {
     """
     CREATE OR REPLACE FUNCTION taskhost.hold_lease(me uuid) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
-      PERFORM FROM taskhost.host h WHERE h.incarnation = me AND h.fenced IS NULL AND h.lease_until > taskhost.now_ms() FOR SHARE;
+      PERFORM FROM taskhost.host h WHERE h.incarnation = me AND h.fenced IS NULL FOR SHARE;
       IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
     END $$
     """,
@@ -168,37 +168,42 @@ enum FleetSchema {
       RETURN taskhost.put_back(gone);
     END $$
     """,
-    // The row first, then what it owned: the second statement sees what was committed while the first one waited.
+    // Fences those of these hosts that have not renewed since they were seen with these numbers of renewals. The row first, then what it
+    // owned: the second statement sees what was committed while the first one waited.
     """
-    CREATE OR REPLACE FUNCTION taskhost.fence_expired() RETURNS bigint LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION taskhost.fence_silent(hosts text[], seen bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
     BEGIN
-      UPDATE taskhost.host SET fenced = taskhost.now_ms(), reason = 'its lease ended'
-        WHERE fenced IS NULL AND lease_until < taskhost.now_ms();
+      UPDATE taskhost.host h SET fenced = taskhost.now_ms(), reason = 'its lease ended'
+        FROM unnest(hosts, seen) AS u (host, renewals)
+        WHERE h.incarnation = u.host::uuid AND h.renewals = u.renewals AND h.fenced IS NULL;
       RETURN taskhost.requeue_fenced();
     END $$
     """,
-    // Renews the lease, then fences whoever let his own end. Returns when the next lease of another host ends.
+    // Renews the lease, fences the hosts that the caller has watched in vain, and returns the others with their numbers of renewals. No clock
+    // of the database decides who is fenced: if it is set, nothing happens.
     """
-    CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[])
-    RETURNS TABLE (is_draining boolean, requeued bigint, next_end bigint, awake_since bigint) LANGUAGE plpgsql AS $$
-    DECLARE drains boolean; freed bigint;
+    CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[], silent text[], seen bigint[])
+    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text) LANGUAGE plpgsql AS $$
+    DECLARE drains boolean; freed bigint := 0;
     BEGIN
-      UPDATE taskhost.host h SET lease_until = taskhost.now_ms() + f.lease_ms, identifiers = can_run
-        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL AND h.lease_until > taskhost.now_ms()
-        RETURNING h.draining INTO drains;
+      UPDATE taskhost.host h
+        SET lease_until = taskhost.now_ms() + f.lease_ms, renewals = h.renewals + 1, identifiers = can_run
+        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL RETURNING h.draining INTO drains;
       IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
-      -- A host that froze within a transaction holds its row: its session is ended, and nobody's renewal waits for it.
-      PERFORM set_config('lock_timeout', '500ms', true);
-      BEGIN
-        freed := taskhost.fence_expired();
-      EXCEPTION WHEN lock_not_available THEN
-        freed := 0;
-        PERFORM pg_terminate_backend(a.pid) FROM pg_stat_activity a, taskhost.fleet f
-          WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
-          AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass);
-      END;
-      RETURN QUERY SELECT drains, freed,
-        min(h.lease_until) FILTER (WHERE h.incarnation <> me) - taskhost.now_ms(), min(h.began)
+      IF cardinality(silent) > 0 THEN
+        -- A host that froze within a transaction holds its row: its session is ended, and nobody's renewal waits for it.
+        PERFORM set_config('lock_timeout', '500ms', true);
+        BEGIN
+          freed := taskhost.fence_silent(silent, seen);
+        EXCEPTION WHEN lock_not_available THEN
+          PERFORM pg_terminate_backend(a.pid) FROM pg_stat_activity a, taskhost.fleet f
+            WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
+            AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass);
+        END;
+      END IF;
+      RETURN QUERY SELECT drains, freed, min(h.began),
+        coalesce(to_json(array_agg(h.incarnation::text) FILTER (WHERE h.incarnation <> me))::text, '[]'),
+        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]')
         FROM taskhost.host h WHERE h.fenced IS NULL;
     END $$
     """,

@@ -55,22 +55,21 @@ package final class FleetSession {
     return incarnation
   }
 
-  /// Renews a lease, and fences the hosts that let theirs end. Throws ``FleetError/fenced`` if this one has ended.
-  package func renew(_ incarnation: String, identifiers: [TaskIdentifier]) throws(FleetError) -> FleetRenewal {
+  /// Renews a lease, and fences hosts. Throws ``FleetError/fenced`` if this one was fenced.
+  ///
+  /// - Parameter silent: Hosts that this one has seen without a renewal for as long as their runs can last, with the numbers of renewals
+  ///   that it saw.
+  package func renew(
+    _ incarnation: String, identifiers: [TaskIdentifier], silent: [String: Int64] = [:]
+  ) throws(FleetError) -> FleetRenewal {
     let rows = try ask(
       PostgresStatement(
-        "SELECT is_draining, requeued, next_end, awake_since FROM taskhost.renew($1::uuid, $2)", .text(incarnation),
-        .texts(identifiers.map(\.rawValue))))
+        "SELECT is_draining, requeued, awake_since, others, other_renewals FROM taskhost.renew($1::uuid, $2, $3, $4)", .text(incarnation),
+        .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))))
+    let others = zip(RecordText.texts(rows.bytes(0, 3)), RecordText.texts(rows.bytes(0, 4)).map { Int64($0) ?? 0 })
     return FleetRenewal(
-      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0, nextEnd: rows.int(0, 2).map { .milliseconds($0) },
-      awakeSince: rows.int(0, 3).map { WallTime(unixMilliseconds: $0) } ?? .distantPast)
-  }
-
-  /// Fences the hosts whose lease has ended, and gives what they held to others.
-  ///
-  /// - Returns: The number of requests that are ready again.
-  package func fenceExpired() throws(FleetError) -> Int64 {
-    try ask(PostgresStatement("SELECT taskhost.fence_expired()")).int(0, 0) ?? 0
+      isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0,
+      others: Dictionary(others) { first, _ in first }, awakeSince: rows.int(0, 2).map { WallTime(unixMilliseconds: $0) } ?? .distantPast)
   }
 
   /// Makes the days of the history that come, and drops those that are over.

@@ -23,8 +23,8 @@ package struct FleetRenewal: Sendable, Hashable {
   package let isDraining: Bool
   /// How many requests of hosts that were fenced are ready again.
   package let requeued: Int64
-  /// How long until the next lease of another host ends, if nobody renews it; nil if there is no other.
-  package let nextEnd: Duration?
+  /// The other hosts that are not fenced, by their incarnations, with the numbers of their renewals.
+  package let others: [String: Int64]
   /// Since when hosts of the fleet have been up without a gap, by the database's clock.
   package let awakeSince: WallTime
 }

@@ -27,8 +27,8 @@ package struct LeaseRules: Hashable, Sendable {
   /// How often the two hosts may join together.
   package var joins: Int8 = 2
 
-  /// What hosts do today, while nobody sets the clock of the database.
-  package static let today = LeaseRules().without(\.fencesByWatching).without(\.setsClock)
+  /// What hosts would do if they believed the database's clock, while nobody sets it.
+  package static let believing = LeaseRules().without(\.fencesByWatching).without(\.setsClock)
 }
 
 extension LeaseRules {

@@ -151,7 +151,7 @@ struct SubmitTransactionTests {
     for sql in [
       "SELECT * FROM taskhost.request", "UPDATE taskhost.host SET fenced = 1", "SELECT taskhost.now_ms()",
       "CREATE TABLE taskhost.x (y int)",
-      "SELECT nextval('taskhost.id_counter')", "SELECT taskhost.fence_expired()",
+      "SELECT nextval('taskhost.id_counter')", "SELECT taskhost.fence_silent('{}', '{}')",
     ] {
       #expect(code { () throws(PostgresError) in _ = try run(application, sql) } == "42501", "\(sql)")
     }

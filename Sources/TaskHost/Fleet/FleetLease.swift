@@ -84,6 +84,7 @@ final class FleetLease: Sendable {
 
   private func keep() {
     var session: FleetSession?
+    var watch: FleetWatch?
     var failures = 0
     while !state.withLock({ $0.isOver }) {
       let asked = SystemClock.bootNanoseconds
@@ -91,7 +92,9 @@ final class FleetLease: Sendable {
       do throws(FleetError) {
         let open = if let session { session } else { try place.connect() }
         session = open
-        pause = try renew(open, asked: asked)
+        var others = watch ?? FleetWatch(lasting: open.lease - FleetPlace.margin(of: open.lease))
+        defer { watch = others }
+        pause = try renew(open, &others, asked: asked)
         failures = 0
         if state.withLock({ state in
           defer { state.trouble = nil }
@@ -118,9 +121,10 @@ final class FleetLease: Sendable {
     }
   }
 
-  /// Joins the fleet, or renews the lease. Returns how long until the next renewal, or the end of another host's lease.
-  private func renew(_ session: FleetSession, asked: Int64) throws(FleetError) -> Duration {
-    let third = session.lease / 3
+  /// Joins the fleet, or renews the lease. Returns how long until the next renewal, or until another host may be silent for too long.
+  private func renew(_ session: FleetSession, _ watch: inout FleetWatch, asked: Int64) throws(FleetError) -> Duration {
+    // So often that what a dead host held is taken over within its lease and a second.
+    let pause = session.lease / 4
     guard let known = state.withLock({ $0.incarnation }) else {
       // What an earlier incarnation held may not go on in the next one's lease.
       guard mayJoin() else { return .milliseconds(100) }
@@ -131,16 +135,18 @@ final class FleetLease: Sendable {
         return state.hasJoined
       }
       log.notice("joined the fleet\(isAgain ? " again" : "")", metadata: ["incarnation": "\(incarnation)"])
-      return third
+      // It looks at the others at once.
+      return .zero
     }
-    let renewal = try session.renew(known, identifiers: place.host.identifiers)
+    let renewal = try session.renew(known, identifiers: place.host.identifiers, silent: watch.silent(at: asked))
+    watch.note(renewal.others, at: SystemClock.bootNanoseconds)
     state.withLock { $0.awakeSince = renewal.awakeSince }
     hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")
       changed()
     }
-    return min(third, renewal.nextEnd.map { max(.zero, $0) + .milliseconds(20) } ?? third)
+    return min(pause, watch.next(after: SystemClock.bootNanoseconds).map { $0 + .milliseconds(1) } ?? pause)
   }
 
   private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool) {
