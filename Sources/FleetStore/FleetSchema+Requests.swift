@@ -1,0 +1,319 @@
+// How requests move: claims, ends, changes and submissions.
+
+extension FleetSchema {
+  static let lanes = [
+    // Lets requests that nobody owns any more be found again. Returns how many wait.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.put_back(ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE waiting bigint;
+    BEGIN
+      WITH back AS (
+        SELECT r.id, r.lane, r.rank, r.due FROM taskhost.request r WHERE r.id = ANY (ids) AND r.state = 'pending'
+      ), soon AS (
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE due <= taskhost.now_ms() RETURNING 1
+      ), later AS (
+        INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE due > taskhost.now_ms() RETURNING 1
+      )
+      SELECT (SELECT count(*) FROM soon) + (SELECT count(*) FROM later) INTO waiting;
+      RETURN waiting;
+    END $$
+    """,
+    """
+    CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text, its_key text) RETURNS integer LANGUAGE plpgsql AS $$
+    DECLARE found integer;
+    BEGIN
+      LOOP
+        SELECT id INTO found FROM taskhost.lane l WHERE l.identifier = which AND l.gates = needs;
+        IF found IS NOT NULL THEN RETURN found; END IF;
+        INSERT INTO taskhost.lane (identifier, gates, concurrency_key) VALUES (which, needs, its_key) ON CONFLICT DO NOTHING;
+      END LOOP;
+    END $$
+    """,
+  ]
+
+  static let claiming = [
+    // Moves what has become due; any host does so for all. Returns when the next request is due, and how many lanes there are.
+    // Not the newest lane's number: an application's transaction may end long after it has drawn one.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.promote(most integer) RETURNS TABLE (moved bigint, next_due bigint, lanes bigint)
+    LANGUAGE plpgsql AS $$
+    DECLARE count bigint;
+    BEGIN
+      WITH due AS (
+        DELETE FROM taskhost.later WHERE ctid = ANY (ARRAY(
+          SELECT l.ctid FROM taskhost.later l WHERE l.due <= taskhost.now_ms() ORDER BY l.due LIMIT most FOR UPDATE SKIP LOCKED))
+        RETURNING request
+      )
+      INSERT INTO taskhost.ready SELECT r.lane, r.rank, r.id FROM due JOIN taskhost.request r ON r.id = due.request;
+      GET DIAGNOSTICS count = ROW_COUNT;
+      RETURN QUERY SELECT count, (SELECT min(l.due) FROM taskhost.later l), (SELECT count(*) FROM taskhost.lane l);
+    END $$
+    """,
+    // How many more claims a rate allows: at most `most` in any `period` milliseconds.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.left_of_rate(which text, its_key text, most bigint, period bigint) RETURNS bigint
+    LANGUAGE plpgsql AS $$
+    DECLARE since bigint := taskhost.now_ms() - period;
+    BEGIN
+      DELETE FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key AND b.at <= since;
+      RETURN most - (SELECT coalesce(sum(b.runs), 0) FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key);
+    END $$
+    """,
+    // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again. Of the limits that
+    // hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the lanes' identifiers.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.claim(
+      me uuid, lanes bigint[], limits bigint[], hints bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
+      key_periods bigint[])
+    RETURNS TABLE (
+      id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text)
+    LANGUAGE plpgsql AS $$
+    DECLARE
+      token bigint := nextval('taskhost.epoch'); which text; its_key text; most bigint; count bigint; is_limited boolean;
+    BEGIN
+      FOR i IN 1 .. cardinality(lanes) LOOP
+        most := limits[i];
+        is_limited := key_runs[i] > 0 OR rates[i] > 0 OR key_rates[i] > 0;
+        IF is_limited THEN
+          SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
+          PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
+          IF key_runs[i] > 0 THEN
+            most := least(most, key_runs[i] - (
+              SELECT count(*) FROM taskhost.claim c JOIN taskhost.request r ON r.id = c.request JOIN taskhost.lane l ON l.id = r.lane
+              WHERE NOT c.visiting AND l.identifier = which AND l.concurrency_key = its_key));
+          END IF;
+          IF rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, '', rates[i], periods[i])); END IF;
+          IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
+          CONTINUE WHEN most <= 0;
+        END IF;
+        RETURN QUERY WITH taken AS (
+          DELETE FROM taskhost.ready WHERE ctid = ANY (ARRAY(
+            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
+            ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED))
+          RETURNING ready.request, ready.rank
+        ), owned AS (
+          INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
+        )
+        SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record
+        FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
+        GET DIAGNOSTICS count = ROW_COUNT;
+        IF is_limited AND count > 0 THEN
+          IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), count); END IF;
+          IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), count); END IF;
+        END IF;
+      END LOOP;
+    END $$
+    """,
+  ]
+
+  static let finishing = [
+    // Which of the requests that the host owns somebody has cancelled.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.cancelled(me uuid) RETURNS TABLE (request bigint) LANGUAGE sql AS $$
+      SELECT c.request FROM taskhost.request r JOIN taskhost.claim c ON c.request = r.id WHERE r.stop AND c.incarnation = me
+    $$
+    """,
+    // Cancels a request that a host owns: that host stops it, or its next owner. Returns whether there is one.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.stop(which bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE taskhost.request r SET stop = true
+        WHERE r.id = which AND r.state = 'pending' AND EXISTS (SELECT FROM taskhost.claim c WHERE c.request = which);
+      RETURN FOUND;
+    END $$
+    """,
+    // Notes which schedules a host has. Returns the requests of those that no host has any more.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.declare(name text, identifiers text[], keys text[]) RETURNS TABLE (request bigint)
+    LANGUAGE plpgsql AS $$
+    BEGIN
+      DELETE FROM taskhost.schedule s WHERE s.host = name
+        AND NOT EXISTS (SELECT FROM unnest(identifiers, keys) AS u (i, k) WHERE u.i = s.identifier AND u.k = s.key);
+      INSERT INTO taskhost.schedule (identifier, key, host) SELECT u.i, u.k, name FROM unnest(identifiers, keys) AS u (i, k)
+        ON CONFLICT DO NOTHING;
+      RETURN QUERY SELECT r.id FROM taskhost.request r WHERE r.unique_key LIKE 'config:%' AND r.state <> 'failed' AND NOT r.stop
+        AND NOT EXISTS (SELECT FROM taskhost.schedule s WHERE s.identifier = r.identifier AND s.key = r.unique_key);
+    END $$
+    """,
+    // Gives back what the host owns and does not know of: the answer to its claim was lost.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.give_back_unknown(me uuid, known bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE gone bigint[];
+    BEGIN
+      PERFORM taskhost.hold_lease(me);
+      WITH deleted AS (
+        DELETE FROM taskhost.claim c WHERE c.incarnation = me AND c.request <> ALL (known) RETURNING c.request
+      )
+      SELECT array_agg(request) INTO gone FROM deleted;
+      RETURN taskhost.put_back(gone);
+    END $$
+    """,
+    // Takes those of these requests that nobody owns, waiting ones and dead letters, to change them. They go back with `finish`. Of a dead
+    // letter, `is_held` says whether another request has its unique key.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.take(me uuid, ids bigint[])
+    RETURNS TABLE (
+      id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
+      is_held boolean)
+    LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE token bigint := nextval('taskhost.epoch');
+    BEGIN
+      RETURN QUERY WITH wanted AS MATERIALIZED (
+        SELECT r.* FROM taskhost.request r WHERE r.id = ANY (ids) ORDER BY r.id FOR UPDATE SKIP LOCKED
+      ), soon AS (
+        DELETE FROM taskhost.ready q USING wanted w WHERE q.lane = w.lane AND q.rank = w.rank AND q.request = w.id RETURNING q.request
+      ), waiting AS (
+        DELETE FROM taskhost.later l USING wanted w WHERE l.due = w.due AND l.request = w.id RETURNING l.request
+      ), free AS (
+        SELECT request FROM soon UNION ALL SELECT request FROM waiting UNION ALL SELECT w.id FROM wanted w WHERE w.state = 'failed'
+      ), owned AS (
+        INSERT INTO taskhost.claim (request, incarnation, epoch, since, visiting) SELECT f.request, me, token, taskhost.now_ms(), true
+        FROM free f ON CONFLICT DO NOTHING RETURNING request
+      )
+      SELECT w.id, w.lane, w.rank, token, w.lost, w.payload, w.event_payload, w.checkpoint, w.record,
+        w.state = 'failed' AND EXISTS (
+          SELECT FROM taskhost.request r WHERE r.identifier = w.identifier AND r.unique_key = w.unique_key AND r.state <> 'failed')
+      FROM owned JOIN wanted w ON w.id = owned.request ORDER BY w.id;
+    END $$
+    """,
+    // Notes an event for those of these requests that other hosts own: whichever host sees them come back wakes them.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.raise(me uuid, ids bigint[], name text, content bytea) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE noted bigint;
+    BEGIN
+      INSERT INTO taskhost.raised (request, event, payload)
+      SELECT c.request, name, content FROM taskhost.claim c WHERE c.request = ANY (ids) AND c.incarnation <> me AND NOT c.visiting
+      ON CONFLICT (request) DO UPDATE SET payload = coalesce(excluded.payload, raised.payload);
+      GET DIAGNOSTICS noted = ROW_COUNT;
+      RETURN noted;
+    END $$
+    """,
+    // Requests that nobody owns and whose deadline has passed: they wait for fewer conditions now.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.late() RETURNS TABLE (request bigint) LANGUAGE sql AS $$
+      SELECT r.id FROM taskhost.request r WHERE r.deadline <= taskhost.now_ms() AND r.state = 'pending'
+        AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id) LIMIT 100
+    $$
+    """,
+    """
+    CREATE OR REPLACE FUNCTION taskhost.unheard() RETURNS TABLE (request bigint, event text, payload bytea) LANGUAGE sql AS $$
+      SELECT e.request, e.event, e.payload FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request
+      WHERE r.state = 'pending' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = e.request)
+    $$
+    """,
+    // Records what became of claimed requests, and returns those that were this host's to decide. The others were fenced. A payload
+    // is NULL if it has not changed.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.finish(
+      me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], events text[],
+      deadlines bigint[], payloads bytea[], event_payloads bytea[], checkpoints bytea[], records text[], run_ids text[], run_requests bigint[], outcomes text[], runs text[])
+    RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE now bigint := taskhost.now_ms();
+    BEGIN
+      RETURN QUERY WITH told AS (
+        SELECT * FROM unnest(ids, states, lanes, dues, ranks, events, deadlines, payloads, event_payloads, checkpoints, records)
+          AS u (id, state, lane, due, rank, event, deadline, payload, event_payload, checkpoint, record)
+      ), mine AS (
+        DELETE FROM taskhost.claim c USING told WHERE c.request = told.id AND c.incarnation = me
+        RETURNING c.request, c.epoch, c.visiting
+      ), kept AS (
+        SELECT told.*, mine.visiting FROM told JOIN mine ON mine.request = told.id
+      ), gone AS (
+        DELETE FROM taskhost.request r USING kept WHERE r.id = kept.id AND kept.state IN ('succeeded', 'cancelled')
+        RETURNING r.id, r.identifier, kept.state, r.payload, kept.record
+      ), history AS (
+        INSERT INTO taskhost.ended (id, identifier, state, ended, payload, record)
+        SELECT id, identifier, state, now, payload, record FROM gone
+      ), back AS (
+        UPDATE taskhost.request r
+        SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, event = kept.event, deadline = kept.deadline,
+          checkpoint = kept.checkpoint,
+          record = kept.record, payload = coalesce(kept.payload, r.payload), event_payload = kept.event_payload,
+          lost = CASE WHEN kept.visiting THEN r.lost ELSE 0 END
+        FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'failed')
+        RETURNING r.id, r.state, r.lane, r.rank, r.due
+      ), soon AS (
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE state = 'pending' AND due <= now
+      ), waiting AS (
+        INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE state = 'pending' AND due > now
+      ), runs AS (
+        INSERT INTO taskhost.run (id, request, identifier, outcome, ended, incarnation, epoch, record)
+        SELECT u.id, u.request, r.identifier, u.outcome, now, me, mine.epoch, u.record
+        FROM unnest(run_ids, run_requests, outcomes, runs) AS u (id, request, outcome, record)
+        JOIN mine ON mine.request = u.request JOIN taskhost.request r ON r.id = u.request
+      )
+      SELECT mine.request FROM mine;
+    END $$
+    """,
+  ]
+
+  static let submitting = [
+    // All or none. The ids come in the order of the requests.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.enqueue(
+      identifiers text[], lanes bigint[], dues bigint[], ranks bigint[], events text[], deadlines bigint[], payloads bytea[],
+      records text[])
+    RETURNS TABLE (id bigint) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE now bigint := taskhost.now_ms();
+    BEGIN
+      RETURN QUERY WITH given AS MATERIALIZED (
+        SELECT taskhost.new_id() AS id, u.* FROM unnest(identifiers, lanes, dues, ranks, events, deadlines, payloads, records)
+          WITH ORDINALITY AS u (identifier, lane, due, rank, event, deadline, payload, record, place)
+      ), requests AS (
+        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, event, deadline, payload, record)
+        SELECT id, identifier, 'pending', lane, due, rank, event, deadline, payload, record FROM given
+      ), soon AS (
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM given WHERE due <= now
+      ), waiting AS (
+        INSERT INTO taskhost.later (due, request) SELECT due, id FROM given WHERE due > now
+      )
+      SELECT given.id FROM given ORDER BY place;
+    END $$
+    """,
+    // One request that names itself, by a unique key or an idempotency key. `known` is: new, held (its unique key is), repeated, or
+    // different (the idempotency key stands for another submission). `keeps` says whether that is all if its key is held; otherwise the
+    // host goes on with the holder, and nothing has happened here.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
+      task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, its_deadline bigint, content bytea, its_record text,
+      named text, idempotent text, print bigint, drawn bigint, keeps boolean)
+    RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE
+      now bigint := taskhost.now_ms();
+      made bigint := coalesce(drawn, taskhost.new_id());
+      before record;
+    BEGIN
+      IF idempotent IS NOT NULL THEN
+        INSERT INTO taskhost.idempotency (key, fingerprint, request, since) VALUES (idempotent, print, made, now) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+          SELECT i.fingerprint, i.request INTO before FROM taskhost.idempotency i WHERE i.key = idempotent;
+          RETURN QUERY SELECT before.request, CASE WHEN before.fingerprint = print THEN 'repeated' ELSE 'different' END;
+          RETURN;
+        END IF;
+      END IF;
+      LOOP
+        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
+          VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
+          ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
+        IF FOUND THEN
+          IF due_at <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
+          ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at, made); END IF;
+          RETURN QUERY SELECT made, 'new'::text;
+          RETURN;
+        END IF;
+        SELECT r.id INTO before FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed';
+        IF FOUND THEN
+          IF keeps THEN UPDATE taskhost.idempotency i SET request = before.id WHERE i.key = idempotent;
+          ELSE DELETE FROM taskhost.idempotency i WHERE i.key = idempotent; END IF;
+          RETURN QUERY SELECT before.id, 'held'::text;
+          RETURN;
+        END IF;
+      END LOOP;
+    END $$
+    """,
+  ]
+}
