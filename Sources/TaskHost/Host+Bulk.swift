@@ -47,7 +47,11 @@ extension Host {
     for start in stride(from: 0, to: waiting.count, by: BulkOrder.atOnce) {
       let some = Array(waiting[start..<min(start + BulkOrder.atOnce, waiting.count)])
       let step = try await ask { completion in
-        var errand = FleetErrand(.some(some)) { .bulk(order, on: $0) } completion: { completion($0) }
+        var errand = FleetErrand(.some(some)) {
+          .bulk(order, on: $0)
+        } completion: {
+          completion($0)
+        }
         errand.needsKey = order.action == .retry
         fleet.agent.add(errand)
       }

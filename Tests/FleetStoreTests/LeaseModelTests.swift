@@ -28,7 +28,8 @@ import Testing
   private static let alone: [(rules: LeaseRules, flaw: String)] = [
     (LeaseRules().without(\.killsBeforeTheEnd), "both hosts run the request"),
     (LeaseRules().without(\.countsFromSending), "both hosts run the request"),
-    (LeaseRules().without(\.killsFrozen), "both hosts run the request"), (LeaseRules().without(\.beginsWithinLease), "both hosts run the request"),
+    (LeaseRules().without(\.killsFrozen), "both hosts run the request"),
+    (LeaseRules().without(\.beginsWithinLease), "both hosts run the request"),
     (LeaseRules().without(\.claimHoldsLease), "the request is lost: a fenced host owns it"),
     (LeaseRules().without(\.requeuesFenced), "the request is lost: a fenced host owns it"),
   ]

@@ -14,7 +14,9 @@ extension TaskContext {
 extension RunHandle {
   /// See ``TaskContext/fencingToken``.
   package var fencingToken: UInt64? {
-    guard let table = functions.pointee.extension(TASKHOST_EXTENSION_FLEET)?.assumingMemoryBound(to: taskhost_fleet.self) else { return nil }
+    guard let table = functions.pointee.extension(TASKHOST_EXTENSION_FLEET)?.assumingMemoryBound(to: taskhost_fleet.self) else {
+      return nil
+    }
     var token: UInt64 = 0
     return table.pointee.fencing_token(task, &token) == taskhost_status(TASKHOST_OK) ? token : nil
   }

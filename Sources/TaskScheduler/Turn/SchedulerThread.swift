@@ -184,7 +184,10 @@ final class SchedulerThread {
     if !turn.surrendered.isEmpty { observe(.surrendered(turn.surrendered)) }
     // What became of a request of the fleet is told once its database has it.
     let given = Set(turn.surrendered.map(\.record.id))
-    for event in turn.events where given.isEmpty || !event.tellsEnd || event.request.map({ given.contains($0) }) != true { observe(.event(event)) }
+    for event in turn.events {
+      if event.tellsEnd, let request = event.request, given.contains(request) { continue }
+      observe(.event(event))
+    }
     if let watches = turn.watches { observe(.filesAwaited(watches)) }
     for change in turn.pluginHealth { observe(change.notice) }
     endedSincePruning += turn.ended.count
