@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from roff import Page, bold, escape
+from roff import Page, bold, breakable
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "taskhost.toml")
 
@@ -54,7 +54,7 @@ def main():
                 page.paragraph(text)
             elif kind == "key":
                 key, value = re.split(r" = ", entry, maxsplit=1)
-                page.item(f"{bold(key)} = {escape(value)}", text)
+                page.item(f"{bold(key)} = {breakable(value)}", text)
     page.section("FILES")
     page.paragraph("/etc/taskhost/taskhost.toml, as it is installed, has all of these keys.")
     page.section("SEE ALSO")

@@ -1,5 +1,6 @@
 """Manual pages in the macros of man(7)."""
 import os
+import re
 import textwrap
 import time
 
@@ -8,6 +9,12 @@ def escape(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
     text = text.replace("…", "...").replace("–", "\\(en").replace("−", "\\-").replace("•", "\\(bu")
     return text
+
+
+def breakable(text):
+    """The text in roff, in which a word that may be longer than a line, such as an address, can be broken after some of its signs."""
+    words = escape(text).split(" ")
+    return " ".join(re.sub(r"([/?&,]+)(?=\w)", r"\1\\:", word) if len(word) > 50 else word for word in words)
 
 
 def quoted(text):
@@ -47,7 +54,7 @@ class Page:
     def sentences(self, text):
         """A sentence begins a line, as roff wants it."""
         for sentence in text.replace(". ", ".\n").split("\n"):
-            for line in textwrap.wrap(escape(sentence), 78, break_long_words=False, break_on_hyphens=False):
+            for line in textwrap.wrap(breakable(sentence), 78, break_long_words=False, break_on_hyphens=False):
                 self.lines.append("\\&" + line if line.startswith((".", "'")) else line)
 
     def item(self, title, text):

@@ -303,8 +303,8 @@ def check_directory(options, scratch, archive, packages):
 
     # What the packages that it needs leave behind is not its own.
     other = Root.unpacked(archive, scratch / "dependencies", options.mount)
-    depends = output("dpkg-deb", "-f", packages["taskhost"], "Depends").strip()
-    other.shell(f"apt-get -q update; apt-get -q satisfy -y '{depends}'; apt-get -q install -y --no-install-recommends gcc libc6-dev pkg-config")
+    needed = ", ".join(output("dpkg-deb", "-f", packages["taskhost"], field).strip() for field in ("Depends", "Recommends"))
+    other.shell(f"apt-get -q update; apt-get -q satisfy -y '{needed}'; apt-get -q install -y --no-install-recommends gcc libc6-dev pkg-config")
 
     root.shell("apt-get -q update")
     root.shell("apt-get -q install -y /work/taskhost.deb")

@@ -81,6 +81,9 @@ def check_engine(root, archive, package, file, require):
     text = machine.answers(root, PROBE, LIMIT, network=True, memory=3072)
     file.write_text(text)
     require("UNEXPECTED" not in text, f"rootless Podman builds the image and runs it, {text.count(chr(10) + '$ ')} commands: {file}")
+    require("\nexit code 0\n" in text, "a stopped host has drained, and ends with 0")
+    require("com.example.allowed  succeeded" in text, "another start finds the runs of the one before")
+    require("\n200\n524288000\n" in text, "--pids-limit and --memory are in force in the group of the container")
     said = dict(line.split(": ", 1) for line in text.splitlines() if line.startswith(("status: {", "plugins: {")))
     lacking = json.loads(said["status"]).get("sandbox", [])
     for plugin in json.loads(said["plugins"])["plugins"]:
