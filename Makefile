@@ -1,5 +1,6 @@
 # make run     builds what is missing and runs the host with the built-in and sample plugins on ./state
 # make fleet-demo  lets three hosts share a queue on a PostgreSQL server of their own, and kills one
+# make fleet-chaos  runs three hosts on a PostgreSQL server through kills, freezes, lost connections and more
 # make test    builds and runs all tests
 # make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer; make races runs a few
 # make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
@@ -18,7 +19,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run fleet-demo test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs package packaged package-check lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run fleet-demo fleet-chaos test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs package packaged package-check lint format bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs. The service of postgresql is not
 # needed, and is not started: tests start servers of their own.
@@ -80,6 +81,10 @@ run: stage
 
 fleet-demo: stage
 	Packaging/demo/fleet $(STAGE)
+
+# Each phase is a kind of trouble; no request may be lost, run twice at a time, or succeed twice.
+fleet-chaos: stage
+	Tests/FleetChaos/run $(STAGE)
 
 # A few tests at a time: with all of a thousand begun at once, each is as slow as all together, and their time limits mean nothing.
 WIDTH := --experimental-maximum-parallelization-width 8

@@ -10,6 +10,7 @@ struct FleetTests {
   @Test("any host submits, any host runs, and each request runs once")
   func sharing() async throws {
     let fleet = try await FleetGround(lease: "10s")
+    // The hosts have the url of one database, and each a name of its own.
     try await fleet.withHosts(job: "echo \"$TASKHOST_REQUEST_ID @HOST@\" > @PIPE@; sleep 0.4", slots: 1) { first, second in
       let lines = try fleet.reader()
       try await FleetGround.joined(first, second)

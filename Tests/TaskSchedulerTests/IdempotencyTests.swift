@@ -220,8 +220,8 @@ import Testing
     #expect(RequestFingerprint(of: keyed("j")).value == RequestFingerprint(of: keyed("i")).value)
     // Whoever adds a field decides whether it counts, and says so here.
     // A trace does not count. A wish about lost conditions is in the gates as well; whether a deadline has passed or a pause holds it is
-    // not submitted; nor is who owns it, and whether nobody is told. The payload names the tenant.
-    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 23)
+    // not submitted; nor is who owns it, whether nobody is told, and whether no host has checked it. The payload names the tenant.
+    #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 24)
     #expect(Mirror(reflecting: RunConstraints.none).children.count == 11)
   }
 
