@@ -12,14 +12,14 @@
 # make dashboard-check   uses the dashboard in Debian's Chromium, which it installs
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
-# make bench   measures, each figure beside its raw limit
+# make bench   measures, each figure beside its raw limit; make fleet-bench does so for hosts that share a PostgreSQL server
 # make package  builds Debian packages in .build/package; make package-check installs, upgrades and removes them in a Debian 12 of their own
 # make clean   removes what was built; make clean-state removes ./state
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run fleet-demo fleet-chaos test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs package packaged package-check lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run fleet-demo fleet-chaos test sanitize races proofs cycles soak token-servers upload-server monitoring api-check dashboard-check states docs package packaged package-check lint format bench fleet-bench clean clean-state
 
 # What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs. The service of postgresql is not
 # needed, and is not started: tests start servers of their own.
@@ -224,6 +224,9 @@ format:
 
 bench: build
 	Benchmarks/run
+
+fleet-bench: build
+	Benchmarks/fleet
 
 clean:
 	rm -rf .build .build-tsan .build-fuzz .build-upload-server $(SAMPLE_SCRATCH) $(TOKEN_SERVERS) $(API_CHECK) $(DASHBOARD_SCRATCH) $(PACKAGED)

@@ -29,6 +29,9 @@ final class FleetExchanges {
 
   /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
   private static let longestPause = Duration.seconds(5)
+  /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
+  /// clocks differ.
+  private static let soon = Duration.seconds(60)
   /// How often reasons are published at most, and of how many lanes.
   private static let publishPause = Duration.seconds(2)
   private static let mostPublished = 200
@@ -195,13 +198,14 @@ final class FleetExchanges {
 
   // MARK: Submissions
 
-  /// Adds what was submitted, and answers. Returns the number of new requests.
+  /// Adds what was submitted, and answers. Returns how many of the new requests are due soon.
   private func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
     guard !arrivals.isEmpty else { return 0 }
     let isNamed = { (arrival: FleetAgent.Arrival) in
       arrival.submissions.contains { $0.record.request.uniqueKey != nil || $0.record.request.idempotencyKey != nil }
     }
     var added = 0
+    let soon = SystemClock().wallTime.moved(by: Self.soon)
     let plain = arrivals.filter { !isNamed($0) }
     if !plain.isEmpty {
       let ids = try session.enqueue(try drafts(of: plain.flatMap(\.submissions), session))
@@ -211,13 +215,13 @@ final class FleetExchanges {
         rest = rest.dropFirst(arrival.submissions.count)
         arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
       }
-      added += ids.count
+      added += plain.reduce(0) { $0 + $1.submissions.count { $0.record.due < soon } }
     }
     arrivals = arrivals.filter(isNamed)
     while let arrival = arrivals.first {
       let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
       arrivals.removeFirst()
-      added += done.count { $0.known == .new }
+      added += zip(done, arrival.submissions).count { $0.known == .new && $1.record.due < soon }
       if let holder = done.first(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
         settleConflict(of: arrival, with: holder.id)
         continue
