@@ -14,6 +14,8 @@ extension SchedulerCore {
   /// Counts crashes and forced stops against the plugin; a good run clears them.
   func judge(_ entry: LiveRunEntry, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
     let identifier = entry.identifier
+    // The plugin is not to blame for a lease that ended: its runs were killed for that.
+    guard !(leaseIsOver && entry.request.origin == fleet) else { return }
     switch ending {
     case .crashed: try recordFailure(identifier, Self.crash(report), report.incident, transaction, now: now)
     case .forced(let reason) where reason != .cancelled && reason != .replaced && !(reason == .draining && isForced):
