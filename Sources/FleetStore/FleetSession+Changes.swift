@@ -37,8 +37,7 @@ extension FleetSession {
   /// Draws ids for new requests.
   package func draw(_ count: Int) throws(FleetError) -> [RequestID] {
     guard count > 0 else { return [] }
-    let rows = try ask(PostgresStatement("SELECT taskhost.new_id() FROM generate_series(1, $1)", .int(Int64(count))))
-    return (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
+    return ids(try ask(PostgresStatement("SELECT taskhost.new_id() FROM generate_series(1, $1)", .int(Int64(count)))))
   }
 
   // MARK: Events
@@ -99,7 +98,7 @@ extension FleetSession {
         SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request
         WHERE (identifier, unique_key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND state <> 'failed'
         """, .texts(schedules.map(\.identifier.rawValue)), .texts(schedules.map(\.uniqueKey))))
-    let named = try records(rows).compactMap { record in record.request.scheduleName.map { ($0, record) } }
+    let named = records(rows).compactMap { record in record.request.scheduleName.map { ($0, record) } }
     return Dictionary(named) { first, _ in first }
   }
 

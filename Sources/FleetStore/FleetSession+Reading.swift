@@ -139,8 +139,8 @@ extension FleetSession {
 
   /// The requests that nobody has and that are due by a time, without payloads: at most `limit`, the first ones first.
   package func waiting(dueBy time: WallTime, limit: Int) throws(FleetError) -> [RequestRecord] {
-    try records(
-      ask(
+    records(
+      try ask(
         PostgresStatement(
           """
           SELECT r.id, ''::bytea, r.record, false FROM taskhost.request r
@@ -158,19 +158,19 @@ extension FleetSession {
         SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request WHERE id = $1
         UNION ALL SELECT id, payload, record, false FROM taskhost.ended WHERE id = $1 LIMIT 1
         """, .int(id.sequence)))
-    return try records(rows).first
+    return rows.count > 0 ? try record(rows, 0, from: 0) : nil
   }
 
   /// The requests that ``RequestScan/covers(_:)`` and `accepts` hold for, as ``RequestStore/scan(_:accepts:)`` gives them. Those that a host
-  /// has are `running`.
+  /// has are `running`. Those that a newer host has written in a way that this one cannot read are left out: `taskhost fleet doctor` names
+  /// them, and ``request(_:)`` says what is wrong.
   package func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(FleetError) -> ScannedRequests {
     var found = ScannedRequests()
     var after = scan.after
     var looked = 0
     while true {
-      let page = try page(of: scan, after: after)
-      for var record in page {
-        after = record.id
+      let rows = try page(of: scan, after: after)
+      for var record in records(rows) {
         guard scan.covers(record), accepts(record) else { continue }
         record.request.payload = []
         found.records.append(record)
@@ -179,8 +179,9 @@ extension FleetSession {
           return found
         }
       }
-      looked += page.count
-      guard page.count == Self.pageSize else { return found }
+      looked += rows.count
+      guard rows.count == Self.pageSize, let last = rows.int(rows.count - 1, 0) else { return found }
+      after = RequestID(sequence: last, origin: origin)
       guard looked < Self.mostLooked else {
         found.next = after
         return found
@@ -192,7 +193,7 @@ extension FleetSession {
   /// The most requests of a scan, so that an answer takes a fraction of a second.
   private static let mostLooked = 5000
 
-  private func page(of scan: RequestScan, after: RequestID?) throws(FleetError) -> [RequestRecord] {
+  private func page(of scan: RequestScan, after: RequestID?) throws(FleetError) -> PostgresRows {
     let (order, sign) = scan.oldestFirst ? ("ASC", ">") : ("DESC", "<")
     let payload = scan.readsPayload ? "payload" : "''::bytea"
     // An id of another store may have the sequence of one that has not been looked at.
@@ -210,18 +211,15 @@ extension FleetSession {
       """
     }
     let live = part("request", "EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id)")
-    let rows = try ask(
+    return try ask(
       PostgresStatement(
         "\(live) UNION ALL \(part("ended", "false")) ORDER BY 1 \(order) LIMIT $4", .int(after?.sequence), .texts(states.sorted()),
         .texts(identifiers), .int(Int64(Self.pageSize))))
-    return try records(rows)
   }
 
-  func records(_ rows: PostgresRows) throws(FleetError) -> [RequestRecord] {
-    var records: [RequestRecord] = []
-    records.reserveCapacity(rows.count)
-    for row in 0..<rows.count { if let record = try record(rows, row, from: 0) { records.append(record) } }
-    return records
+  /// The requests that can be read.
+  func records(_ rows: PostgresRows) -> [RequestRecord] {
+    (0..<rows.count).compactMap { row in (try? record(rows, row, from: 0)) ?? nil }
   }
 
   /// The request in four columns: id, payload, record, and whether a host has it.
@@ -287,7 +285,7 @@ extension FleetSession {
     var ended: [(RunRecord, RequestRecord?)] = []
     for row in 0..<rows.count {
       guard let run = rows.bytes(row, 1).flatMap({ try? RecordText.run($0) }) else { continue }
-      ended.append((run, try record(rows, row, from: 2)))
+      ended.append((run, (try? record(rows, row, from: 2)) ?? nil))
     }
     return (ended, WallTime(unixMilliseconds: rows.int(0, 0) ?? 0))
   }

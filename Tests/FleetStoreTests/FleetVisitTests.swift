@@ -1,4 +1,5 @@
 import HostThreads
+import PostgresTestSupport
 import TaskModel
 import TestSupport
 import Testing
@@ -112,6 +113,23 @@ struct FleetVisitTests {
     let taken = try fleet.session.take(other, [id])
     try fleet.session.settle(other, [SettledRequest(record: taken[0].record.get(), lane: taken[0].lane, runs: [])], heard: [id])
     #expect(try fleet.session.exchange(host, settling: [], wanting: []).unheard.isEmpty)
+  }
+
+  @Test func whatANewerHostHasWrittenHidesNothingElse() throws {
+    let fleet = try TestFleet()
+    let ids = try fleet.session.enqueue([fleet.draft(due: hour), fleet.draft(due: hour), fleet.draft(due: hour)])
+    try fleet.server.run("UPDATE taskhost.request SET record = '{\"newer\":1}' WHERE id = \(ids[1].sequence)", on: fleet.address)
+    var scan = RequestScan()
+    (scan.oldestFirst, scan.limit) = (true, 1)
+    var found: [RequestID] = []
+    repeat {
+      let page = try fleet.session.scan(scan) { _ in true }
+      found += page.records.map(\.id)
+      scan.after = page.next
+    } while scan.after != nil
+    #expect(found == [ids[0], ids[2]])
+    #expect(try fleet.session.waiting(dueBy: hour, limit: 9).map(\.id) == [ids[0], ids[2]])
+    #expect(throws: FleetError.self) { try fleet.session.request(ids[1]) }
   }
 
   @Test func aScheduleEndsWithTheLastHostThatHasIt() throws {

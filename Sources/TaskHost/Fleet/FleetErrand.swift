@@ -21,6 +21,8 @@ struct FleetErrand: Sendable {
   struct Visited: Sendable {
     let changed: [SurrenderedRequest]
     let added: [RequestRecord]
+    /// Whether all that was taken has come to the scheduler; the rest goes back as it is.
+    var isWhole = true
     /// Tells who asked.
     let tell: @Sendable () -> Void
   }
@@ -58,12 +60,16 @@ extension FleetExchanges {
   /// - Throws: If the database is away, or the lease has ended. Who asked knows it then.
   func run(_ errand: FleetErrand, _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     do throws(FleetError) {
-      let result = try visit(errand, session, incarnation)
+      var result: Result<FleetErrand.Visited, RequestRefusal>
+      do throws(FleetError) { result = try visit(errand, session, incarnation) } catch {
+        guard case .refused(let why) = error else { throw error }
+        result = .failure(RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)"))
+      }
+      let isWhole = (try? result.get().isWhole) == true
+      if !isWhole { _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation)) }
       switch result {
       case .success(let visited): visited.tell()
-      case .failure(let refusal):
-        _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
-        errand.refuse(refusal)
+      case .failure(let refusal): errand.refuse(refusal)
       }
     } catch {
       errand.refuse(FleetAgent.away("\(error); whether it was done is not known"))
@@ -97,6 +103,7 @@ extension FleetExchanges {
       _ = try session.raise(event, payload: payload, for: ids, besides: incarnation)
       taken = try session.take(incarnation, ids)
     }
+    let count = taken.count
     if errand.needsKey, let held = taken.first(where: \.isHeld) {
       if case .all = errand.subject {
         return .failure(RequestRefusal(.conflict, "another request has the unique key of \(held.id): cancel that one first"))
@@ -113,14 +120,17 @@ extension FleetExchanges {
     let answer = Awaited<Result<FleetErrand.Visited, RequestRefusal>>()
     errand.visit(agent.scheduler, visitors, drawn) { answer.set($0) }
     switch answer.wait() {
-    case .success(let visited): return try settle(visited, of: errand, session, incarnation)
+    case .success(var visited):
+      try settle(visited, of: errand, session, incarnation)
+      visited.isWhole = visited.changed.count >= count
+      return .success(visited)
     case .failure(let refusal): return .failure(refusal)
     }
   }
 
   private func settle(
     _ visited: FleetErrand.Visited, of errand: FleetErrand, _ session: FleetSession, _ incarnation: String
-  ) throws(FleetError) -> Result<FleetErrand.Visited, RequestRefusal> {
+  ) throws(FleetError) {
     var settled: [SettledRequest] = []
     for request in visited.changed {
       var one = try settlement(request, session)
@@ -135,14 +145,8 @@ extension FleetExchanges {
       draft.isDrawn = true
       drafts.append(draft)
     }
-    do throws(FleetError) {
-      let ids = settled.map(\.record.id)
-      try session.settle(incarnation, settled, adding: drafts, heard: ids)
-      if !ids.isEmpty || !drafts.isEmpty { try session.notify() }
-      return .success(visited)
-    } catch {
-      guard case .refused(let why) = error else { throw error }
-      return .failure(RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)"))
-    }
+    guard !settled.isEmpty || !drafts.isEmpty else { return }
+    try session.settle(incarnation, settled, adding: drafts, heard: settled.map(\.record.id))
+    try session.notify()
   }
 }

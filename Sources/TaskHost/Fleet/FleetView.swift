@@ -22,30 +22,32 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
 
   /// Asks the database; blocks until it has answered, for some seconds at most.
   func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value {
-    monitor.lock()
-    defer { monitor.unlock() }
-    do throws(FleetError) {
-      if let trouble = agent.lease.trouble, session == nil { throw .away(trouble) }
-      // A connection may have died unnoticed: reading again harms nothing.
-      if let open = session {
-        do throws(FleetError) { return try body(open) } catch {
-          session = nil
-          guard case .away = error else { throw error }
-        }
-      }
-      let new = try agent.place.connect()
-      let value = try body(new)
-      session = new
-      return value
-    } catch { throw RequestRefusal(.unavailable, "\(error)") }
+    do throws(FleetError) { return try ask(body) } catch { throw RequestRefusal(.unavailable, "\(error)") }
   }
 
   /// The same for what completes an answer: nil while the database is away, which the host's status says.
   func readIfThere<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value? {
-    do throws(RequestRefusal) { return try read(body) } catch {
-      guard agent.trouble != nil || error.code == .unavailable else { throw error }
-      return nil
+    do throws(FleetError) { return try ask(body) } catch {
+      if case .away = error { return nil }
+      throw RequestRefusal(.unavailable, "\(error)")
     }
+  }
+
+  private func ask<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(FleetError) -> Value {
+    monitor.lock()
+    defer { monitor.unlock() }
+    if let trouble = agent.lease.trouble, session == nil { throw .away(trouble) }
+    // A connection may have died unnoticed: reading again harms nothing.
+    if let open = session {
+      do throws(FleetError) { return try body(open) } catch {
+        session = nil
+        guard case .away = error else { throw error }
+      }
+    }
+    let new = try agent.place.connect()
+    let value = try body(new)
+    session = new
+    return value
   }
 
   /// A request of the fleet, wherever it is.
