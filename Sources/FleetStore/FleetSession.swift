@@ -209,7 +209,7 @@ package final class FleetSession {
         .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }),
         .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
-    return (0..<rows.count).compactMap { row in rows.int(row, 0).map { RequestID(sequence: $0, origin: origin) } }
+    return ids(rows)
   }
 
   /// Adds requests with unique or idempotency keys, all or none.

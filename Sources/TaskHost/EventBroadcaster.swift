@@ -13,8 +13,7 @@ final class EventBroadcaster: Sendable {
   let live = LiveView()
   let endedRuns = EndedRunCounts()
   let notices: NoticeCounts
-  private let observer = Mutex<HostObserver?>(nil)
-  private let observed = Mutex<MonotonicTime?>(nil)
+  private let observer = Mutex<(observer: HostObserver, since: MonotonicTime)?>(nil)
   private let told = Mutex(Tellers())
   private let begunRuns: BegunRuns
   private let log: Logger
@@ -32,14 +31,13 @@ final class EventBroadcaster: Sendable {
   var storeTrouble: (error: StoreError, since: WallTime)? { trouble.withLock { $0 } }
 
   /// Since when there has been an observer; nil if there is none.
-  var observedSince: MonotonicTime? { observed.withLock { $0 } }
+  var observedSince: MonotonicTime? { observer.withLock { $0?.since } }
 
   /// Replaces the observer; nil removes it. The scheduler creates events only while there is an observer.
   func observe(_ new: HostObserver?) {
     observer.withLock { observer in
       if (observer == nil) != (new == nil) { scheduler.observeEvents(new != nil) }
-      observer = new
-      observed.withLock { $0 = new == nil ? nil : $0 ?? SystemClock.now }
+      observer = new.map { ($0, observer?.since ?? SystemClock.now) }
     }
   }
 
@@ -68,7 +66,7 @@ final class EventBroadcaster: Sendable {
   func finish() {
     let last = observer.withLock { observer in
       defer { observer = nil }
-      return observer
+      return observer?.observer
     }
     last?.finish()
   }
@@ -187,7 +185,7 @@ final class EventBroadcaster: Sendable {
   }
 
   private func tell(_ event: @autoclosure () -> HostEvent) {
-    guard let observer = observer.withLock({ $0 }) else { return }
+    guard let observer = observer.withLock({ $0?.observer }) else { return }
     observer.receive(event())
   }
 

@@ -20,17 +20,18 @@ extension Host {
     var changed: Set<RequestID> = []
     for start in stride(from: 0, to: ids.count, by: BulkOrder.atOnce) {
       let some = ids[start..<min(start + BulkOrder.atOnce, ids.count)].filter { !changed.contains($0) }
-      let step = try await ask {
+      var step = try await ask {
         if order.isDry {
           self.scheduler.rehearse(order, on: some, completion: $0)
         } else {
           self.scheduler.perform(.bulk(order, on: some), completion: $0)
         }
       }
-      if order.isDry { changed.formUnion(step.done) } else { result.done += step.done }
-      result.matched += step.matched
-      result.changes += step.changes
-      result.refused += step.refused
+      if order.isDry {
+        changed.formUnion(step.done)
+        step.done = []
+      }
+      result.add(step)
     }
     return result
   }
@@ -55,10 +56,7 @@ extension Host {
         errand.needsKey = order.action == .retry
         fleet.agent.add(errand)
       }
-      result.done += step.done
-      result.matched += step.matched
-      result.changes += step.changes
-      result.refused += step.refused
+      result.add(step)
     }
     guard order.action == .cancel else { return result }
     // What runs, and what a host has taken meanwhile.
@@ -94,8 +92,7 @@ extension Host {
         try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule }
       }
       let step = try await carryOutInFleet(order, on: found.records)
-      result.done += step.done
-      result.refused += step.refused
+      result.add(step)
       guard let next = found.next else { return result }
       scan.after = next
     }

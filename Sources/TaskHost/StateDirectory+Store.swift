@@ -4,8 +4,8 @@ public import TaskStore
 
 /// For commands that look after the store.
 extension StateDirectory {
-  /// The user of a host with that state directory, as far as files say: for root, who looks after the hosts of others, the directory's owner;
-  /// for everybody else, oneself.
+  /// The user as whom the host of that state directory runs. Root looks after the hosts of others: for root, it is the directory's owner, for
+  /// everybody else the caller.
   public static func hostUser(of path: String) -> UInt32 {
     var info = stat()
     return geteuid() == 0 && stat(path, &info) == 0 ? info.st_uid : geteuid()

@@ -14,17 +14,11 @@ struct FleetChangeTests {
     }
   }
 
-  private func submit(_ host: HostProcess, _ arguments: String...) async throws -> String {
-    let result = try await host.cli(["submit", "job"] + arguments)
-    #expect(result.status == 0, "\(result)")
-    return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
-  }
-
   @Test("an event that one host hears wakes what waits for it in the fleet, with the event's payload, once or again and again")
   func events() async throws {
     try await withHosts(job: "echo \"$TASKHOST_REQUEST_ID $(cat)\" > @PIPE@") { _, first, second, lines in
-      let once = try await submit(first, "--on-event", "deploy", "--payload", "1")
-      let often = try await submit(first, "--on-event", "deploy", "--every-event", "--payload", "2")
+      let once = try await FleetGround.submit(first, "--on-event", "deploy", "--payload", "1")
+      let often = try await FleetGround.submit(first, "--on-event", "deploy", "--every-event", "--payload", "2")
       let heard = try await second.json("notify", "deploy", "--payload", "3")
       #expect(heard["woken"]?.integer == 2, "\(heard)")
       #expect(try Set([lines.line(), lines.line()]) == ["\(once) 3", "\(often) 3"])
@@ -41,7 +35,7 @@ struct FleetChangeTests {
     let job = "echo \"begun @HOST@\" > @PIPE@; read line < @PIPE@.go; echo ended > @PIPE@"
     try await withHosts(job: job) { fleet, first, second, lines in
       guard mkfifo(fleet.pipe + ".go", 0o600) == 0 else { throw TestFailure("mkfifo") }
-      _ = try await submit(first, "--on-event", "deploy", "--every-event")
+      _ = try await FleetGround.submit(first, "--on-event", "deploy", "--every-event")
       #expect(try await first.json("notify", "deploy")["woken"]?.integer == 1)
       let begun = try lines.line()
       let other = begun == "begun a" ? second : first
@@ -61,7 +55,7 @@ struct FleetChangeTests {
   @Test("a submission replaces or updates the request that holds its unique key")
   func conflicts() async throws {
     try await withHosts(job: "cat > @PIPE@; echo > @PIPE@") { _, first, second, lines in
-      let held = try await submit(first, "--key", "k", "--on-conflict", "replace", "--after", "1h", "--payload", "1")
+      let held = try await FleetGround.submit(first, "--key", "k", "--on-conflict", "replace", "--after", "1h", "--payload", "1")
       let updated = try await second.json("submit", "job", "--key", "k", "--on-conflict", "update", "--after", "2h", "--payload", "2")
       #expect(updated["id"]?.string == held && updated["disposition"]?.string == "updated", "\(updated)")
       #expect(try await first.json("tasks", "show", held)["payload"]?.integer == 2)
@@ -81,14 +75,14 @@ struct FleetChangeTests {
   @Test("waiting requests are postponed, paused, resumed and cancelled, and dead letters retried and discarded, one by one and together")
   func many() async throws {
     try await withHosts(job: "echo \"$TASKHOST_ATTEMPT\" > @PIPE@; exit 75") { _, first, second, lines in
-      let late = try await submit(first, "--after", "1h", "--tag", "t")
+      let late = try await FleetGround.submit(first, "--after", "1h", "--tag", "t")
       let snoozed = try await second.json("tasks", "snooze", late, "--for", "3h")
       #expect(snoozed["id"]?.string == late, "\(snoozed)")
       #expect(try await second.cli("tasks", "cancel", late).status == 0)
       #expect(try await first.json("tasks", "show", late)["state"]?.string == "cancelled")
       var dead: [String] = []
       for _ in 0..<3 {
-        dead.append(try await submit(first))
+        dead.append(try await FleetGround.submit(first))
         #expect(try [lines.line(), lines.line()] == ["1", "2"])
         try await second.request(dead.last ?? "", is: "failed")
       }
@@ -100,9 +94,24 @@ struct FleetChangeTests {
       for id in dead.dropFirst() { try await first.request(id, is: "failed") }
       let discarded = try await first.json("tasks", "discard", "--all", "--identifier", "job")
       #expect(discarded["discarded"]?.array.count == 2, "\(discarded)")
-      for number in 0..<3 { _ = try await submit(first, "--after", "1h", "--tag", "t\(number % 2)") }
+      for number in 0..<3 { _ = try await FleetGround.submit(first, "--after", "1h", "--tag", "t\(number % 2)") }
       let cancelled = try await second.json("tasks", "cancel", "--filter", "identifier:job tag:t0", "--yes")
       #expect(cancelled["changes"]?.integer == 2, "\(cancelled)")
+    }
+  }
+
+  @Test("a dead letter whose unique key another request has is not retried, and can be discarded all the same")
+  func heldKey() async throws {
+    try await withHosts(job: "echo ran > @PIPE@; exit 1") { _, first, second, lines in
+      let dead = try await FleetGround.submit(first, "--key", "k", "--on-conflict", "keep")
+      #expect(try lines.line() == "ran")
+      try await first.request(dead, is: "failed")
+      let holder = try await FleetGround.submit(second, "--key", "k", "--on-conflict", "keep", "--after", "1h")
+      #expect(holder != dead)
+      #expect(try await second.json("tasks", "retry", "--all", "--identifier", "job")["retried"]?.array.isEmpty == true)
+      let refused = try await first.cli("tasks", "retry", dead)
+      #expect(refused.status == 6 && refused.errors.contains("unique key"), "\(refused)")
+      #expect(try await first.cli("tasks", "discard", dead).status == 0)
     }
   }
 }

@@ -25,7 +25,9 @@ struct FleetDoctorTests {
     }
 
     /// What is not well: `verdict topic: sentence`, each with a remedy.
-    func doctor(_ more: String..., as user: String? = nil, at other: String? = nil) async throws -> (status: Int32, told: [String]) {
+    func doctor(
+      _ more: [String] = [], as user: String? = nil, at other: String? = nil
+    ) async throws -> (status: Int32, told: [String]) {
       let address = (other ?? address) + (user.map { " user=\($0)" } ?? "")
       let result = try await Program.run(
         try BuiltProgram.taskhost, ["fleet", "doctor", "--json", "--quiet", "--long", "1h", "--url", address] + more)
@@ -41,10 +43,7 @@ struct FleetDoctorTests {
 
     /// Whether such a finding is there.
     func tells(_ beginning: String, _ more: String...) async throws -> Bool {
-      let result = try await Program.run(
-        try BuiltProgram.taskhost, ["fleet", "doctor", "--json", "--quiet", "--long", "1h", "--url", address] + more)
-      let findings = try result.json()["findings"]?.array ?? []
-      let told = findings.map { "\($0["verdict"]?.string ?? "") \($0["topic"]?.string ?? ""): \($0["message"]?.string ?? "")" }
+      let told = try await doctor(more).told
       if !told.contains(where: { $0.hasPrefix(beginning) }) { Issue.record("no \"\(beginning)\" in \(told)") }
       return told.contains { $0.hasPrefix(beginning) }
     }
@@ -191,7 +190,7 @@ struct FleetDoctorTests {
     #expect(try await fleet.tells("failure requests: requests of gone wait, and no live host has it"))
     #expect(try await fleet.tells("failure requests: requests of later wait, and no live host has it"))
     #expect(try await fleet.tells("warning requests: requests of report have been ready for 2h"))
-    #expect(try await !fleet.doctor("--patience", "3h").told.contains { $0.contains("ready for") })
+    #expect(try await !fleet.doctor(["--patience", "3h"]).told.contains { $0.contains("ready for") })
     try fleet.server.run("UPDATE taskhost.request SET lost = 3 WHERE identifier = 'report'", on: fleet.address)
     #expect(try await fleet.tells("warning requests: request \(one) of report was lost with its host 3 times in a row"))
     try fleet.server.run("UPDATE taskhost.request SET record = '{}' WHERE identifier = 'report'", on: fleet.address)

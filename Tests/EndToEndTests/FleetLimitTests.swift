@@ -5,12 +5,6 @@ import Testing
 /// What decides which host of a fleet runs a request, and when.
 @Suite("Fleet: limits", .timeLimit(.minutes(10)))
 struct FleetLimitTests {
-  private func submit(_ host: HostProcess, _ arguments: String...) async throws -> String {
-    let result = try await host.cli(["submit", "job"] + arguments)
-    #expect(result.status == 0, "\(result)")
-    return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
-  }
-
   @Test("a request that asks for a label runs on a host that has it, whichever host it was submitted to")
   func labels() async throws {
     let fleet = try await FleetGround(lease: "10s")
@@ -19,10 +13,10 @@ struct FleetLimitTests {
       try second.configure(
         fleet.configuration("b", job: "echo @HOST@ > @PIPE@").replacing("labels = [\"test\"]", with: "labels = [\"gpu\", \"test\"]"))
       try await FleetGround.joined(first, second)
-      for _ in 0..<4 { _ = try await submit(first, "--resource", "gpu") }
+      for _ in 0..<4 { _ = try await FleetGround.submit(first, "--resource", "gpu") }
       #expect(try (0..<4).map { _ in try lines.line() } == ["b", "b", "b", "b"])
-      let nowhere = try await submit(first, "--resource", "moon")
-      _ = try await submit(first)
+      let nowhere = try await FleetGround.submit(first, "--resource", "moon")
+      _ = try await FleetGround.submit(first)
       _ = try lines.line()
       #expect(try await second.json("tasks", "show", nowhere)["state"]?.string == "pending")
     }
@@ -35,7 +29,7 @@ struct FleetLimitTests {
     try await fleet.withHosts(job: job, slots: 4) { first, second in
       let lines = try fleet.reader()
       try await FleetGround.joined(first, second)
-      for number in 0..<8 { _ = try await submit(number % 2 == 0 ? first : second, "--concurrency-key", "k") }
+      for number in 0..<8 { _ = try await FleetGround.submit(number % 2 == 0 ? first : second, "--concurrency-key", "k") }
       for _ in 0..<8 {
         #expect(try lines.line() == "begun")
         #expect(try lines.line() == "ended")
@@ -49,7 +43,7 @@ struct FleetLimitTests {
     try await fleet.withHosts(job: "date +%s%3N > @PIPE@", keys: "rate_limit = \"2/3s\"") { first, second in
       let lines = try fleet.reader()
       try await FleetGround.joined(first, second)
-      for number in 0..<5 { _ = try await submit(number % 2 == 0 ? first : second) }
+      for number in 0..<5 { _ = try await FleetGround.submit(number % 2 == 0 ? first : second) }
       let times = try (0..<5).map { _ in try #require(Int(try lines.line())) }
       // The claims are three seconds apart; how long a run takes to begin differs.
       #expect(times[2] - times[0] > 2000 && times[3] - times[1] > 2000 && times[4] - times[2] > 2000, "\(times)")
@@ -64,7 +58,7 @@ struct FleetLimitTests {
       try await FleetGround.joined(first, second)
       for host in [first, second] { #expect(try await host.cli("conditions", "set", "idle=none").status == 0) }
       let deadline = Date.now.addingTimeInterval(3).ISO8601Format()
-      let id = try await submit(first, "--requires", "idle", "--deadline", deadline)
+      let id = try await FleetGround.submit(first, "--requires", "idle", "--deadline", deadline)
       #expect(try await second.json("tasks", "show", id)["state"]?.string == "pending")
       #expect(try lines.line() == "done")
       try await first.request(id, is: "succeeded")

@@ -9,14 +9,9 @@ import Testing
 struct FleetSubmitTests {
   @Test("a host runs what a committed transaction submitted, and nothing of one that was rolled back")
   func transaction() async throws {
-    let server = try PostgresServer.shared.get()
-    let address = try server.makeDatabase()
-    let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address])
-    #expect(made.status == 0, "\(made)")
+    let fleet = try await FleetGround(lease: "10s")
+    let (server, address) = (fleet.server, fleet.address)
     try await HostProcess.prepare { host in
-      let directory = try TestDirectory()
-      let pipe = directory("pipe")
-      guard mkfifo(pipe, 0o600) == 0 else { throw TestFailure("mkfifo: errno \(errno)") }
       try host.configure(
         """
         [fleet]
@@ -25,13 +20,12 @@ struct FleetSubmitTests {
         attempts = 1
         [command.report]
         scope = "fleet"
-        shell = '''echo "$TASKHOST_REQUEST_ID $(cat)" > \(pipe)'''
+        shell = '''echo "$TASKHOST_REQUEST_ID $(cat)" > \(fleet.pipe)'''
         [command.report.entitlements]
-        write = ["\(directory.path)"]
+        write = ["\(fleet.directory.path)"]
         """)
-      let lines = try LineProgram(["/bin/sh", "-c", "exec 3<>\"$0\"; exec cat <&3", pipe])
-      try await host.start()
-      try await host.current.line(with: "joined the fleet")
+      let lines = try fleet.reader()
+      try await FleetGround.joined(host)
       try server.run("CREATE TABLE orders (id int PRIMARY KEY, request text)", on: address)
       for (order, end) in [(1, "ROLLBACK"), (2, "COMMIT")] {
         try server.run(
@@ -56,15 +50,12 @@ struct FleetSubmitTests {
 
   @Test("a payload that does not fit the handler fails the request for good with the reason, and the host goes on")
   func contract() async throws {
-    let server = try PostgresServer.shared.get()
-    let address = try server.makeDatabase()
-    let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address])
-    #expect(made.status == 0, "\(made)")
+    let fleet = try await FleetGround(lease: "10s")
+    let (server, address) = (fleet.server, fleet.address)
     try await HostProcess.prepare { host in
       try await host.add("typed.so", "typed", ["-DIDENTIFIER=\"test.typed\""])
       try host.configure("[fleet]\nurl = \"\(address)\"\n[plugin.\"test.typed\"]\nscope = \"fleet\"\n")
-      try await host.start()
-      try await host.current.line(with: "joined the fleet")
+      try await FleetGround.joined(host)
       func submit(_ payload: String) throws -> String {
         try server.run("SELECT taskhost.submit('test.typed', payload => '\(payload)', notify => true)", on: address)
       }

@@ -53,8 +53,8 @@ final class FleetAgent: Sendable {
   /// Adds an event to them.
   let observe: @Sendable (HostEvent) -> Void
 
-  /// The most submissions that wait for the database: more would only wait longer.
-  private static let mostArrivals = 10_000
+  /// The most submissions, and the most changes, that wait for the database: more would only wait longer.
+  private static let mostWaiting = 10_000
 
   /// - Parameters:
   ///   - events: Has the ends of the fleet's runs on other hosts too.
@@ -146,26 +146,24 @@ final class FleetAgent: Sendable {
   ) {
     do throws(RequestRefusal) {
       let submissions = try drafts.get()
-      if let trouble = lease.trouble { throw Self.away(trouble) }
-      let isTaken = state.withLock { state in
-        guard !state.isOver, state.arrivals.count < Self.mostArrivals else { return false }
-        state.arrivals.append(Arrival(submissions: submissions, completion: completion))
-        return true
-      }
-      guard isTaken else { throw Self.away("too many submissions wait for it") }
-      wake()
+      try queue(Arrival(submissions: submissions, completion: completion), in: \.arrivals, named: "submissions")
     } catch { completion(.failure(error)) }
   }
 
   /// Changes requests of the fleet that no host runs.
   func add(_ errand: FleetErrand) {
-    if let trouble = lease.trouble { return errand.refuse(Self.away(trouble)) }
+    do throws(RequestRefusal) { try queue(errand, in: \.errands, named: "changes") } catch { errand.refuse(error) }
+  }
+
+  /// Lets something wait for the agent's thread.
+  private func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, named name: String) throws(RequestRefusal) {
+    if let trouble = lease.trouble { throw Self.away(trouble) }
     let isTaken = state.withLock { state in
-      guard !state.isOver, state.errands.count < Self.mostArrivals else { return false }
-      state.errands.append(errand)
+      guard !state.isOver, state[keyPath: queue].count < Self.mostWaiting else { return false }
+      state[keyPath: queue].append(item)
       return true
     }
-    guard isTaken else { return errand.refuse(Self.away("too many changes wait for it")) }
+    guard isTaken else { throw Self.away("too many \(name) wait for it") }
     wake()
   }
 

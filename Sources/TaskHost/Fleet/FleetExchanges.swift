@@ -19,7 +19,7 @@ final class FleetExchanges {
   private let schedules: FleetSchedules
   /// When reasons may be published again, and the lanes for which that was done last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
-  private var published: (incarnation: String, closed: [Int64])?
+  private var published: (incarnation: String, shut: [Int64])?
   /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
   private var watched: (until: WallTime, runs: Set<RunID>)?
   /// When the days of the history are looked after next.
@@ -291,16 +291,16 @@ final class FleetExchanges {
     guard SystemClock.now >= publishDue else { return }
     let taken = Set(wanted.map(\.lane))
     let shut = Array(lanes.lazy.filter { !taken.contains($0.id) }.prefix(Self.mostPublished))
+    guard published?.incarnation != incarnation || published.map({ $0.shut != shut.map(\.id) }) != false else { return }
     var closed: [(lane: Int64, reason: String)] = []
     if !shut.isEmpty {
       let answer = Awaited<[String?]>()
       agent.scheduler.obstacles(for: shut.map(\.lane)) { answer.set($0) }
       for (lane, reason) in zip(shut, answer.wait()) { if let reason { closed.append((lane.id, reason)) } }
     }
-    guard published?.incarnation != incarnation || published.map({ $0.closed != closed.map(\.lane) }) != false else { return }
     publishDue = SystemClock.now + Self.publishPause
     try session.publish(incarnation, closed: closed)
-    published = (incarnation, closed.map(\.lane))
+    published = (incarnation, shut.map(\.id))
   }
 
   private func demand() -> [FleetDemand] {

@@ -15,6 +15,14 @@ public struct BulkResult: Sendable, Hashable {
   /// Starts empty.
   public init() {}
 
+  /// Adds what a further step has come to.
+  public mutating func add(_ step: BulkResult) {
+    matched += step.matched
+    done += step.done
+    changes += step.changes
+    refused += step.refused
+  }
+
   /// Why requests are refused, and how many for each reason: the most frequent first.
   public var reasons: [(reason: String, count: Int)] {
     var counts: [String: Int] = [:]

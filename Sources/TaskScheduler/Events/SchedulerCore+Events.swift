@@ -35,7 +35,7 @@ extension SchedulerCore {
     return receipt
   }
 
-  func wake(
+  private func wake(
     _ record: inout RequestRecord, payload: [UInt8]?, _ receipt: inout EventReceipt, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     guard let trigger = record.request.event else { return }
@@ -64,7 +64,7 @@ extension SchedulerCore {
     note(record)
   }
 
-  func count(_ receipt: EventReceipt) {
+  private func count(_ receipt: EventReceipt) {
     eventCounts.woken += UInt64(receipt.woken)
     eventCounts.merged += UInt64(receipt.merged)
     eventCounts.dropped += UInt64(receipt.dropped)
@@ -87,7 +87,7 @@ extension SchedulerCore {
 
   /// Delivers an event that the host raised, except to requests that are handed out ahead: their runs may have begun before the event.
   ///
-  /// - Returns: Those requests, to be woken by ``wake(_:by:_:now:)`` when they are back. If the host dies before that, they are pending, and
+  /// - Returns: Those requests, to be woken by ``wake(_:by:payload:_:now:)`` when they are back. If the host dies before that, they are pending, and
   ///   run after the event.
   func deliver(_ event: String, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestRecord] {
     var receipt = EventReceipt(event: event)
@@ -107,13 +107,19 @@ extension SchedulerCore {
     return ahead
   }
 
-  /// Delivers an event that the host raised to a request that was handed out ahead.
-  func wake(_ id: RequestID, by event: String, _ transaction: any StoreTransaction, now: WallTime) throws {
-    guard var record = try transaction.request(id), !record.state.isFinal, record.request.event?.name == event else { return }
-    try requireHere(record)
+  /// Wakes those of `ids` that wait for an event, as far as the store has them: those that were handed out ahead when the host raised it,
+  /// or those that the host has taken from its fleet for that.
+  func wake(
+    _ ids: [RequestID], by event: String, payload: [UInt8]?, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> EventReceipt {
     var receipt = EventReceipt(event: event)
-    try wake(&record, payload: nil, &receipt, transaction, now: now)
+    for id in ids {
+      guard var record = try transaction.request(id), !record.state.isFinal, record.request.event?.name == event else { continue }
+      try requireHere(record)
+      try wake(&record, payload: payload, &receipt, transaction, now: now)
+    }
     count(receipt)
+    return receipt
   }
 
   /// Finds the files and the host's own events that requests wait for, if they may have changed in this turn.

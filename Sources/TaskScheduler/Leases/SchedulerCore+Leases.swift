@@ -42,11 +42,7 @@ extension SchedulerCore {
         refused.append(record.id)
         continue
       }
-      try request.insert(transaction)
-      fencingTokens[record.id] = request.fencingToken
-      turn.changes += 1
-      countLive(record.request.identifier, by: 1)
-      becamePending(record)
+      try arrive(request, transaction)
       note(record)
       if let flaw {
         try endWaiting(&record, as: .failed, message: flaw.message, transaction, now: now)
@@ -81,6 +77,17 @@ extension SchedulerCore {
     defer { draftsForFleet = false }
     try check(&request, by: submitter, notes: &notes, now: now)
     request.isUnchecked = false
+  }
+
+  /// Takes a request of the fleet into the store. ``leave(_:_:)`` undoes it.
+  func arrive(_ request: LeasedRequest, _ transaction: any StoreTransaction) throws {
+    let record = request.record
+    try request.insert(transaction)
+    fencingTokens[record.id] = request.fencingToken
+    guard !record.state.isFinal else { return }
+    turn.changes += 1
+    countLive(record.request.identifier, by: 1)
+    if record.state == .pending { becamePending(record) }
   }
 
   /// Gives back those of the requests that still wait.

@@ -274,8 +274,8 @@ final class SchedulingEngine {
       core.turn.raised = []
       for event in raised where core.awaitedHostEvents.contains(event) {
         for record in try core.deliver(event, transaction, now: now) {
-          let wake = Write({ (_: Result<Void, RequestRefusal>) in }) { [id = record.id] core, transaction, now in
-            try core.wake(id, by: event, transaction, now: now)
+          let wake = Write({ (_: Result<EventReceipt, RequestRefusal>) in }) { [id = record.id] core, transaction, now in
+            try core.wake([id], by: event, payload: nil, transaction, now: now)
           }
           try park(wake, for: record.request.identifier, isOwed: true, &waiting, transaction, now: now)
         }

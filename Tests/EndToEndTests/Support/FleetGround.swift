@@ -76,4 +76,11 @@ final class FleetGround: Sendable {
       try await host.current.line(with: "joined the fleet")
     }
   }
+
+  /// Submits a request of `job`, and returns its id.
+  static func submit(_ host: HostProcess, _ arguments: String...) async throws -> String {
+    let result = try await host.cli(["submit", "job"] + arguments)
+    #expect(result.status == 0, "\(result)")
+    return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
 }
