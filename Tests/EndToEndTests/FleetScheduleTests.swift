@@ -62,4 +62,22 @@ struct FleetScheduleTests {
       try await first.request(id, is: "cancelled")
     }
   }
+
+  @Test("a schedule by an event runs once, whichever host hears the event")
+  func event() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: job) { first, second in
+      let lines = try fleet.reader()
+      for (host, name) in [(first, "a"), (second, "b")] {
+        try host.configure(fleet.configuration(name, job: job, more: "[schedule.\"job/deployed\"]\non = \"deploy\""))
+      }
+      try await FleetGround.joined(first, second)
+      let id = try #require(try await live(first).first?["id"]?.string)
+      #expect(try await second.json("notify", "deploy")["woken"]?.integer == 1)
+      #expect(try lines.line() == id)
+      try await first.request(id, is: "pending")
+      #expect(try await first.json("notify", "deploy")["woken"]?.integer == 1)
+      #expect(try lines.line() == id)
+    }
+  }
 }
