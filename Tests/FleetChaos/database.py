@@ -45,7 +45,7 @@ class Server:
         options = (
             f"-c listen_addresses={'*' if OWNER else ''} -c port={self.port} -c unix_socket_directories={self.folder} -c max_connections=60"
             " -c min_wal_size=2MB -c max_wal_size=64MB")
-        for attempt in range(40):
+        for _ in range(40):
             # A new one refuses to begin while processes of a killed one have its memory.
             with contextlib.suppress(subprocess.CalledProcessError):
                 return self.run("pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", "-w", "-t", "5", "-o", options, "start")
