@@ -63,17 +63,27 @@ def connections(fleet):
 
 def exhausted(fleet):
     """no connection is left for two leases"""
-    holders = [
-        subprocess.Popen([*fleet.server.session(), "-c", "SELECT pg_sleep(60)"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(70)]
-    connections_killed = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'taskhost %'"
-    time.sleep(0.5)
-    fleet.server.sql(connections_killed)
-    time.sleep(2 * LEASE)
+    # Its session is open before: later there is no room for it.
+    killer = subprocess.Popen(fleet.server.session(), stdin=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def end(sessions):
+        killer.stdin.write(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND {sessions};\n")
+        killer.stdin.flush()
+
+    holders, deadline = [], time.monotonic() + 2 * LEASE
+    while time.monotonic() < deadline:
+        # Those who find no room end; the others take what hosts had.
+        holders += [
+            subprocess.Popen([*fleet.server.session(), "-c", "SELECT pg_sleep(60)"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for _ in range(30)]
+        end("application_name LIKE 'taskhost %'")
+        time.sleep(0.3)
     for holder in holders:
         holder.kill()
         holder.wait()
-    fleet.server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()")
+    end("query LIKE '%pg_sleep(60)%'")
+    killer.stdin.close()
+    killer.wait()
 
 
 def snapshot(fleet):
