@@ -218,17 +218,20 @@ final class FleetAgent: Sendable {
     /// What ended of the requests that the host owns still.
     var settled: [(request: SurrenderedRequest, holding: Holding)] = []
     var isOver = false
-    /// Whether the thread was woken for it.
-    var isAsked = false
+    /// Whether the thread was woken. Work may be here before its waking is.
+    var isWoken = false
+
+    /// Whether there is a reason to look at the database now.
+    var isAsked: Bool { isWoken || isOver || !arrivals.isEmpty || !settled.isEmpty }
   }
 
   /// Takes the work that has arrived.
   func takeWork() -> Work {
-    let isAsked = isWoken.exchange(false, ordering: .acquiringAndReleasing)
+    let isWoken = isWoken.exchange(false, ordering: .acquiringAndReleasing)
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
     return state.withLock { state in
-      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver, isAsked: isAsked)
+      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver, isWoken: isWoken)
       (state.arrivals, state.errands) = ([], [])
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.

@@ -102,6 +102,7 @@ final class FleetExchanges {
   /// - Parameter work: Loses what is done.
   /// - Returns: How long until the next turn, if nothing happens.
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
+    let isAsked = work.isAsked
     let session = try connected()
     keepDays(session)
     try watchOthers(session)
@@ -120,7 +121,7 @@ final class FleetExchanges {
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
-    if !work.isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
+    if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
     let settled = try settlements(work.settled, incarnation, session)
     let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
@@ -152,16 +153,21 @@ final class FleetExchanges {
       lanes = try session.lanes(of: agent.place.host.identifiers)
       laneIDs = Dictionary(lanes.map { ($0.lane, $0.id) }) { first, _ in first }
       laneCount = exchange.laneCount
-      return .zero
+      return looks.looked(wanting: lanesWanted, next: .zero)
     }
-    if isMore { return refused > 0 ? .milliseconds(100) : .zero }
-    var longest = looks.longestPause(members: agent.lease.members, isIdle: !agent.holdsAny)
-    if watched != nil { longest = Self.watchPause }
+    if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
+    return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted))
+  }
+
+  /// How long until something may have changed of which nobody tells the host.
+  private func pause(after exchange: FleetExchange, wanting wanted: [FleetDemand]) -> Duration {
+    var pauses = [watched == nil ? looks.longestPause(members: agent.lease.members, isIdle: !agent.holdsAny) : Self.watchPause]
     // A rate may allow more before anything happens.
     for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
-      if let rate { longest = min(longest, max(.milliseconds(100), rate.period / rate.count)) }
+      if let rate { pauses.append(max(.milliseconds(100), rate.period / rate.count)) }
     }
-    return looks.looked(wanting: lanesWanted, next: min(longest, exchange.nextDue.map { $0 + .milliseconds(1) } ?? longest))
+    if let due = exchange.nextDue { pauses.append(due + .milliseconds(1)) }
+    return pauses.min() ?? .zero
   }
 
   private func connected() throws(FleetError) -> FleetSession {

@@ -43,7 +43,11 @@ struct FleetLooks {
     return min(next, Self.pause)
   }
 
-  /// How long a host of so many may wait, with some chance, so that the looks of hosts that began together do not fall together.
+  /// The longest time that a host may wait before its next look. A random part of it keeps hosts that began together from looking together.
+  ///
+  /// - Parameters:
+  ///   - members: How many hosts the fleet has.
+  ///   - isIdle: Whether the host has no request of the fleet.
   func longestPause(members: Int, isIdle: Bool) -> Duration {
     guard isTold, isIdle, members > Self.looksInPause else { return Self.pause }
     let share = Self.pause * min(members, 1000) / Self.looksInPause

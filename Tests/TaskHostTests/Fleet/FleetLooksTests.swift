@@ -39,5 +39,22 @@ import Testing
     #expect(looks.rest(wanting: [1, 3]) == nil)
     looks.told(after: .zero)
     #expect(looks.rest(wanting: [1]) == nil)
+    // There may be more of what was found.
+    _ = looks.looked(wanting: [1], next: .seconds(30))
+    #expect(looks.looked(wanting: [1], next: .zero) == .zero)
+    #expect(looks.rest(wanting: [1]) == nil)
+  }
+
+  @Test("work that is here before its waking is a reason to look: it would be forgotten otherwise")
+  func early() throws {
+    #expect(!FleetAgent.Work().isAsked)
+    #expect(FleetAgent.Work(isWoken: true).isAsked)
+    #expect(FleetAgent.Work(arrivals: [.init(submissions: []) { _ in }]).isAsked)
+    let record = RequestRecord(
+      id: RequestID(sequence: 1, origin: 1), request: TaskRequest(identifier: try TaskIdentifier("a")), state: .succeeded,
+      due: .distantPast,
+      submitted: .distantPast)
+    let ended = SurrenderedRequest(record: record, runs: [], eventPayload: nil, checkpoint: nil)
+    #expect(FleetAgent.Work(settled: [(ended, .init(lane: 1, incarnation: "", since: SystemClock.now))]).isAsked)
   }
 }
