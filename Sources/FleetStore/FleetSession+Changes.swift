@@ -11,10 +11,7 @@ extension FleetSession {
       PostgresStatement(
         "SELECT \(Self.claimed), is_held FROM taskhost.take($1::uuid, $2)", .text(incarnation), .ints(ids.map(\.sequence))),
     ])
-    var taken = claimed(rows[1])
-    let held = Set((0..<rows[1].count).filter { rows[1].flag($0, 9) }.compactMap { rows[1].int($0, 0) })
-    for index in taken.indices { taken[index].isHeld = held.contains(taken[index].id.sequence) }
-    return taken
+    return claimed(rows[1], isHeld: 9)
   }
 
   /// Gives taken requests back as they are now, and adds others, all or none.

@@ -66,7 +66,6 @@ package final class FleetSession {
       PostgresStatement(
         "SELECT is_draining, requeued, awake_since, others, other_renewals FROM taskhost.renew($1::uuid, $2, $3, $4)", .text(incarnation),
         .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))))
-    if rows.int(0, 1) ?? 0 > 0 { try notify() }
     let others = zip(RecordText.texts(rows.bytes(0, 3)), RecordText.texts(rows.bytes(0, 4)).map { Int64($0) ?? 0 })
     return FleetRenewal(
       isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0,
@@ -108,7 +107,7 @@ package final class FleetSession {
 
   /// Records what became of requests that the host held, moves what has become due, and claims what it wants.
   ///
-  /// - Throws: ``FleetError/fenced`` if the lease has ended: nothing was recorded, and nothing claimed.
+  /// - Throws: ``FleetError/fenced`` if there was something to record or to claim, and the lease has ended: neither has happened.
   package func exchange(
     _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand]
   ) throws(FleetError) -> FleetExchange {
@@ -189,7 +188,8 @@ package final class FleetSession {
   /// The columns of a request that a host takes.
   static let claimed = "id, lane, rank, epoch, lost, payload, event_payload, checkpoint, record"
 
-  func claimed(_ rows: PostgresRows) -> [ClaimedRequest] {
+  /// - Parameter isHeld: The column that says whether another request has the unique key, if there is one.
+  func claimed(_ rows: PostgresRows, isHeld column: Int? = nil) -> [ClaimedRequest] {
     (0..<rows.count).compactMap { row in
       guard let sequence = rows.int(row, 0), let lane = rows.int(row, 1), let rank = rows.int(row, 2), let epoch = rows.int(row, 3),
         let text = rows.bytes(row, 8)
@@ -200,7 +200,8 @@ package final class FleetSession {
       }
       return ClaimedRequest(
         id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0),
-        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7), record: record)
+        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7),
+        isHeld: column.map { rows.flag(row, $0) } ?? false, record: record)
     }
   }
 

@@ -150,13 +150,13 @@ final class FleetLease: Sendable {
       state.renewals = state.renewals.adding(saturating: 1)
       return state.renewals == 2
     }
-    // The agent waits by now, and learns that notifications come.
-    if isSecond { try session.notify() }
     hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")
       changed()
     }
+    // At the second renewal the agent waits for work, and learns that notifications come.
+    if renewal.requeued > 0 || isSecond { try session.notify() }
     return min(pause, watch.next(after: SystemClock.bootNanoseconds).map { $0 + .milliseconds(1) } ?? pause)
   }
 
