@@ -5,7 +5,7 @@
 ///
 /// How requests move, and why so, is in `Documentation/decisions/fleet-claims.md`.
 enum FleetSchema {
-  /// The version that ``tables`` and ``functions`` make.
+  /// The version that ``tables``, ``graphTables`` and ``functions`` make.
   static let version: Int64 = 1
   /// The oldest version that this host works on.
   static let oldestVersion: Int64 = 1
@@ -83,7 +83,7 @@ enum FleetSchema {
   ]
 
   /// Makes the functions of this version, or replaces those of an older one.
-  static let functions = [now, newID, days, hosts, lanes, claiming, finishing, submitting, submission].flatMap { $0 }
+  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, submission].flatMap { $0 }
 
   private static let now = [
     """

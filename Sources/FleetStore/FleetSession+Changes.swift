@@ -4,7 +4,7 @@ import TaskStore
 // Changes to requests that no host runs: a host takes them, changes them as its own, and gives them back.
 
 extension FleetSession {
-  /// Takes those of these requests that nobody owns: waiting ones and dead letters. ``settle(_:_:adding:)`` gives them back.
+  /// Takes those of these requests that nobody owns: waiting and blocked ones, and dead letters. ``settle(_:_:adding:)`` gives them back.
   package func take(_ incarnation: String, _ ids: [RequestID]) throws(FleetError) -> [ClaimedRequest] {
     let rows = try ask([
       PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)),
@@ -28,10 +28,7 @@ extension FleetSession {
     if !heard.isEmpty {
       statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
     }
-    let rows = try ask(statements + drafts.map { Self.enqueue(named: $0) })
-    for index in drafts.indices where try named(rows[statements.count + index]).known != .new {
-      throw .refused("another submission was faster")
-    }
+    _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts))
   }
 
   /// Draws ids for new requests.
@@ -65,6 +62,11 @@ extension FleetSession {
       guard let sequence = rows.int(row, 0), let event = rows.text(row, 1) else { return nil }
       return (RequestID(sequence: sequence, origin: origin), event, rows.bytes(row, 2))
     }
+  }
+
+  /// The requests in the same rows that have no event.
+  func undecided(_ rows: PostgresRows) -> [RequestID] {
+    (0..<rows.count).compactMap { rows.text($0, 1) == nil ? rows.int($0, 0) : nil }.map { RequestID(sequence: $0, origin: origin) }
   }
 
   func ids(_ rows: PostgresRows) -> [RequestID] {

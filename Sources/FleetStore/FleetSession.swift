@@ -135,6 +135,7 @@ package final class FleetSession {
     exchange.cancelled = ids(rows[rows.count - 3])
     exchange.late = ids(rows[rows.count - 2])
     exchange.unheard = events(rows[rows.count - 1])
+    exchange.undecided = undecided(rows[rows.count - 1])
     return exchange
   }
 

@@ -125,6 +125,7 @@ final class FleetAgent: Sendable {
 
   /// Submits requests to the fleet, all or none.
   func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
+    guard !requests.contains(where: \.dependsOnOthers) else { return add(FleetErrand(submitting: requests, completion: completion)) }
     scheduler.draft(requests, fleet: place.origin) { [self] in add($0, completion: completion) }
   }
 
@@ -133,11 +134,20 @@ final class FleetAgent: Sendable {
     _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
+    let first: @Sendable (Result<[Submission], RequestRefusal>) -> Void = { submissions in
+      completion(
+        submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
+    }
+    guard !request.dependsOnOthers else {
+      return add(
+        FleetErrand(.submission([request])) { _ in
+          .submit(request, from: run, by: plugin)
+        } completion: {
+          first($0)
+        })
+    }
     scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
-      add(draft.map { [$0] }) { submissions in
-        completion(
-          submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
-      }
+      add(draft.map { [$0] }, completion: first)
     }
   }
 

@@ -125,6 +125,13 @@ final class FleetExchanges {
         } completion: { (_: Result<Void, RequestRefusal>) in
         }, session, incarnation)
     }
+    if !exchange.undecided.isEmpty {
+      try run(
+        FleetErrand(.some(exchange.undecided)) {
+          .decide($0)
+        } completion: { (_: Result<Void, RequestRefusal>) in
+        }, session, incarnation)
+    }
     for (request, event, payload) in exchange.unheard {
       try run(
         FleetErrand(.some([request])) {
@@ -222,8 +229,8 @@ final class FleetExchanges {
       let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
       arrivals.removeFirst()
       added += zip(done, arrival.submissions).count { $0.known == .new && $1.record.due < soon }
-      if let holder = done.first(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
-        settleConflict(of: arrival, with: holder.id)
+      if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
+        settleConflict(of: arrival)
         continue
       }
       arrival.completion(Self.answers(to: arrival, done))
@@ -231,23 +238,9 @@ final class FleetExchanges {
     return added
   }
 
-  /// Lets the scheduler decide what becomes of the holder of a submission's unique key.
-  private func settleConflict(of arrival: FleetAgent.Arrival, with holder: RequestID) {
-    guard arrival.submissions.count == 1, var request = arrival.submissions.first?.submitted else {
-      return arrival.completion(
-        .failure(
-          RequestRefusal(
-            .conflict, "\(holder) holds a unique key, and several requests of the fleet at once change no holder: submit them one by one")))
-    }
-    let idempotency = request.idempotencyKey.map { (key: $0, fingerprint: arrival.submissions[0].fingerprint) }
-    request.idempotencyKey = nil
-    var errand = FleetErrand(.all([holder])) { [request] _ in
-      .submit([request])
-    } completion: {
-      arrival.completion($0)
-    }
-    (errand.adds, errand.idempotency) = (1, idempotency)
-    agent.add(errand)
+  /// Lets the scheduler decide what becomes of the holders of a submission's unique keys.
+  private func settleConflict(of arrival: FleetAgent.Arrival) {
+    agent.add(FleetErrand(submitting: arrival.submissions.map(\.submitted), completion: arrival.completion))
   }
 
   private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {

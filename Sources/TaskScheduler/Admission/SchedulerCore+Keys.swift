@@ -10,7 +10,8 @@ extension SchedulerCore {
     to submitted: TaskRequest, again key: String, by submitter: Submitter, _ transaction: any StoreTransaction
   ) throws -> Submission? {
     try RequestField.idempotencyKey.check(key: key)
-    guard let known = try transaction.submission(withKey: key, by: submitter.plugin) else { return nil }
+    let found = try visiting.map { $0.known[key] } ?? transaction.submission(withKey: key, by: submitter.plugin)
+    guard let known = found else { return nil }
     guard known.fingerprint == RequestFingerprint(of: submitted).value else {
       throw RequestRefusal(
         .conflict,
@@ -32,7 +33,7 @@ extension SchedulerCore {
 
   /// Refuses a plugin that has too many idempotency keys on record. Counts its next one.
   func checkKeys(of submitter: Submitter, _ transaction: any StoreTransaction) throws {
-    guard let plugin = submitter.plugin else { return }
+    guard let plugin = submitter.plugin, visiting == nil else { return }
     let most = Limits.idempotencyKeys
     // Keys that were forgotten meanwhile count until the store is asked again.
     let count = try keyCounts[plugin].flatMap { $0 < most ? $0 : nil } ?? transaction.submissionCount(by: plugin)

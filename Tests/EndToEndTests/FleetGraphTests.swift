@@ -1,0 +1,141 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Requests of a fleet that wait for others, wherever these run.
+@Suite("Fleet: graphs", .timeLimit(.minutes(10)))
+struct FleetGraphTests {
+  /// Tells what it got, waits for a word if that asks for it, and fails or has an output.
+  private static let job = """
+    IFS= read -r line; echo "@HOST@ $line" > @PIPE@
+    case "$line" in *wait*) read -r go < @PIPE@.go;; esac
+    case "$line" in *fail*) test -e @PIPE@.mended || exit 1;; esac
+    printf '{"%s":1}' @HOST@
+    """
+
+  /// Two hosts: requests that ask for `left` run on the first one, those that ask for `right` on the second one.
+  private func withSides(_ body: (FleetGround, HostProcess, HostProcess, LineProgram) async throws -> Void) async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    guard mkfifo(fleet.pipe + ".go", 0o600) == 0 else { throw TestFailure("mkfifo") }
+    try await fleet.withHosts(job: Self.job) { first, second in
+      let lines = try fleet.reader()
+      for (host, name, side) in [(first, "a", "left"), (second, "b", "right")] {
+        let configuration = fleet.configuration(name, job: Self.job, keys: "stdout = \"output\"")
+        try host.configure(configuration.replacing("labels = [\"test\"]", with: "labels = [\"\(side)\"]"))
+      }
+      try await FleetGround.joined(first, second)
+      try await body(fleet, first, second, lines)
+    }
+  }
+
+  private static func go(_ fleet: FleetGround) async throws {
+    let told = try await Program.run("/usr/bin/timeout", ["20", "/bin/sh", "-c", "echo go > \"$0\"", fleet.pipe + ".go"])
+    #expect(told.status == 0, "no run waits for a word: \(told)")
+  }
+
+  private static func ids(_ answer: SocketClient.Answer) throws -> [String] {
+    try answer.json()["requests"]?.array.compactMap { $0["id"]?.string } ?? []
+  }
+
+  @Test("a request runs after its predecessors on other hosts, with their outputs, whether they end before its submission or after it")
+  func outputs() async throws {
+    try await withSides { fleet, first, second, lines in
+      let left = try await FleetGround.submit(first, "--resource", "left", "--payload", "{\"l\":0}")
+      #expect(try lines.line() == "a {\"l\":0}")
+      try await second.request(left, is: "succeeded")
+      let right = try await FleetGround.submit(first, "--resource", "right", "--payload", "{\"wait\":0}")
+      #expect(try lines.line() == "b {\"wait\":0}")
+      let last = try await FleetGround.submit(
+        first, "--resource", "left", "--follows", left, "--follows", right, "--payload", "{\"own\":2}")
+      #expect(try await second.json("tasks", "show", last)["state"]?.string == "blocked")
+      #expect(try await second.json("tasks", "list", "--state", "blocked")["requests"]?.array.first?["id"]?.string == last)
+      let why = try await second.cli("tasks", "why", last)
+      #expect(why.output.contains(right), "\(why)")
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"a\":1,\"b\":1,\"own\":2}")
+      try await second.request(last, is: "succeeded")
+      let after = try await FleetGround.submit(second, "--resource", "right", "--follows", last)
+      #expect(try lines.line() == "b {\"a\":1}")
+      try await first.request(after, is: "succeeded")
+    }
+  }
+
+  @Test("what follows a failure fails with it or runs all the same, as it asked for, and lives again with it; so with a cancellation")
+  func failures() async throws {
+    try await withSides { fleet, first, second, lines in
+      let broken = try await FleetGround.submit(first, "--resource", "right", "--payload", "{\"wait\":0,\"fail\":0}")
+      #expect(try lines.line() == "b {\"wait\":0,\"fail\":0}")
+      let next = try await FleetGround.submit(first, "--resource", "left", "--follows", broken)
+      let last = try await FleetGround.submit(second, "--resource", "right", "--follows", next)
+      let anyway = try await FleetGround.submit(second, "--resource", "left", "--follows", "\(broken):ignore", "--payload", "{\"x\":0}")
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"x\":0}")
+      try await first.request(anyway, is: "succeeded")
+      let failed = try await first.request(last, is: "failed")
+      #expect(failed["last_message"]?.string == "\(next), which must succeed first, has failed", "\(failed)")
+      let refused = try await second.cli("tasks", "retry", last)
+      #expect(refused.status == 6 && refused.errors.contains("tasks retry \(broken)"), "\(refused)")
+      let late = try await first.cli("submit", "job", "--follows", broken)
+      #expect(late.status == 6 && late.errors.contains("retry it first"), "\(late)")
+      _ = FileManager.default.createFile(atPath: fleet.pipe + ".mended", contents: nil)
+      #expect(try await first.cli("tasks", "retry", broken).status == 0)
+      #expect(try lines.line() == "b {\"wait\":0,\"fail\":0}")
+      #expect(try await second.json("tasks", "show", next)["state"]?.string == "blocked")
+      #expect(try await first.json("tasks", "show", last)["state"]?.string == "blocked")
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"b\":1}")
+      #expect(try lines.line() == "b {\"a\":1}")
+      try await first.request(last, is: "succeeded")
+      let held = try await FleetGround.submit(first, "--after", "1h")
+      let follower = try await FleetGround.submit(second, "--follows", held)
+      #expect(try await second.cli("tasks", "cancel", held).status == 0)
+      try await first.request(follower, is: "cancelled")
+    }
+  }
+
+  @Test("a whole graph is submitted at once, or nothing of it, and again with the same keys stands for the same requests")
+  func graphs() async throws {
+    try await withSides { fleet, first, second, lines in
+      let graph = """
+        [{"identifier": "job", "resources": {"right": 1}, "payload": {"wait": 0}, "idempotency_key": "0"},
+         {"identifier": "job", "resources": {"left": 1}, "after": ["@0"], "idempotency_key": "1"},
+         {"identifier": "job", "resources": {"right": 1}, "after": ["@0", "@1"], "idempotency_key": "2"}]
+        """
+      let answer = try await first.post("/v1/requests", graph)
+      let ids = try Self.ids(answer)
+      #expect(answer.status == 201 && ids.count == 3, "\(answer)")
+      #expect(try lines.line() == "b {\"wait\": 0}")
+      let again = try await second.post("/v1/requests", graph)
+      #expect(try Self.ids(again) == ids, "\(again)")
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"b\":1}")
+      #expect(try lines.line() == "b {\"b\":1,\"a\":1}")
+      try await first.request(ids.last ?? "", is: "succeeded")
+      let unknown = "01a2250d-ece0-7fff-8401-31a187eaa482"
+      let half = try await second.post(
+        "/v1/requests", "[{\"identifier\": \"job\", \"delay_ms\": 60000}, {\"identifier\": \"job\", \"after\": [\"\(unknown)\"]}]")
+      #expect(half.status == 400, "\(half)")
+      #expect(try await second.json("tasks", "list", "--state", "pending")["requests"]?.array.isEmpty == true)
+      let here = try await FleetGround.submit(first, "--after", "1h")
+      let own = try await first.cli("submit", "here", "--follows", here)
+      #expect(own.status == 6 && own.errors.contains("of the fleet"), "\(own)")
+    }
+  }
+
+  @Test("the host that runs a predecessor dies: what follows waits for the host that runs it again")
+  func losses() async throws {
+    let fleet = try await FleetGround(lease: "2s")
+    try await fleet.withHosts(job: "echo \"@HOST@ $TASKHOST_REQUEST_ID\" > @PIPE@; test @HOST@ = b || exec sleep 100") { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first)
+      let running = try await FleetGround.submit(first)
+      #expect(try lines.line() == "a \(running)")
+      let follower = try await FleetGround.submit(first, "--follows", running)
+      try await FleetGround.joined(second)
+      await first.kill()
+      #expect(try [lines.line(), lines.line()] == ["b \(running)", "b \(follower)"])
+      try await second.request(follower, is: "succeeded")
+    }
+  }
+}
