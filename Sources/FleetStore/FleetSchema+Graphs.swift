@@ -13,9 +13,14 @@ extension FleetSchema {
     "CREATE INDEX edge_failed ON taskhost.edge (predecessor) WHERE ended = 'failed'",
     // Blocked requests with a predecessor that has ended since a host took them last.
     "CREATE TABLE taskhost.undecided (request bigint PRIMARY KEY)",
+    // Unique keys that are held until a time, whether or not the request lives.
+    """
+    CREATE TABLE taskhost.unique_window (
+      identifier text, key text, request bigint NOT NULL, until bigint NOT NULL, PRIMARY KEY (identifier, key))
+    """,
   ]
 
-  static let graphs = [settleEdges, edgesOf, follow, added, rekey, failedBecause, leadingTo]
+  static let graphs = [settleEdges, edgesOf, follow, added, rekey, hold, failedBecause, leadingTo]
 
   /// Part of ``finish``: notes the ends of those of these requests that have ended, for those that wait for them. All who write edges of
   /// several requests lock them in one order first.
@@ -104,6 +109,17 @@ extension FleetSchema {
       IF changed + more < cardinality(ids) THEN
         RAISE EXCEPTION 'the request that held the unique key has just changed' USING ERRCODE = 'TH002';
       END IF;
+    END $$
+    """
+
+  /// Holds unique keys for so many milliseconds; 0 lets them go.
+  private static let hold = """
+    CREATE OR REPLACE FUNCTION taskhost.hold(identifiers text[], keys text[], requests bigint[], lengths bigint[]) RETURNS void
+    LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO taskhost.unique_window (identifier, key, request, until)
+        SELECT u.i, u.k, u.r, taskhost.now_ms() + u.l FROM unnest(identifiers, keys, requests, lengths) AS u (i, k, r, l) ORDER BY u.i, u.k
+        ON CONFLICT (identifier, key) DO UPDATE SET request = excluded.request, until = excluded.until;
     END $$
     """
 

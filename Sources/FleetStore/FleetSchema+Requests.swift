@@ -307,6 +307,18 @@ extension FleetSchema {
         END IF;
       END IF;
       LOOP
+        -- What has ended may still hold the key. A host that adds a request with a drawn id has looked at that.
+        IF named IS NOT NULL AND drawn IS NULL THEN
+          SELECT w.request AS id INTO before FROM taskhost.unique_window w
+            WHERE w.identifier = task AND w.key = named AND w.until > taskhost.now_ms()
+              AND NOT EXISTS (SELECT FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed');
+          IF FOUND THEN
+            IF keeps THEN UPDATE taskhost.idempotency i SET request = before.id WHERE i.key = idempotent;
+            ELSE DELETE FROM taskhost.idempotency i WHERE i.key = idempotent; END IF;
+            RETURN QUERY SELECT before.id, 'held'::text;
+            RETURN;
+          END IF;
+        END IF;
         INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
           VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
           ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;

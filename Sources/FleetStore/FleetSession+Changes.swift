@@ -18,9 +18,11 @@ extension FleetSession {
   ///
   /// - Parameters:
   ///   - drafts: With ids that ``draw(_:)`` gave.
+  ///   - keys: What else happens to unique keys.
   ///   - heard: Requests that know by now of the events that came for them.
   package func settle(
-    _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [], heard: [RequestID] = []
+    _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
+    keys: FleetKeyChanges = FleetKeyChanges(), heard: [RequestID] = []
   ) throws(FleetError) {
     var statements = [
       PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)), Self.finish(incarnation, settled),
@@ -28,7 +30,12 @@ extension FleetSession {
     if !heard.isEmpty {
       statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
     }
-    _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts))
+    if !keys.moved.isEmpty {
+      statements.append(
+        PostgresStatement(
+          "SELECT taskhost.rekey($1, $2)", .ints(keys.moved.keys.map(\.sequence)), .texts(keys.moved.values.map { $0 })))
+    }
+    _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts, keys))
   }
 
   /// Draws ids for new requests.

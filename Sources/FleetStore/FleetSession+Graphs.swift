@@ -106,6 +106,38 @@ extension FleetSession {
     }
   }
 
+  /// The unique keys that these requests hold: their texts may name a key that was given to another one since.
+  package func keys(of ids: [RequestID]) throws(FleetError) -> [RequestID: String] {
+    guard !ids.isEmpty else { return [:] }
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT id, unique_key FROM taskhost.request WHERE id = ANY ($1) AND unique_key IS NOT NULL", .ints(ids.map(\.sequence))))
+    var keys: [RequestID: String] = [:]
+    for row in 0..<rows.count {
+      if let sequence = rows.int(row, 0) { keys[RequestID(sequence: sequence, origin: origin)] = rows.text(row, 1) }
+    }
+    return keys
+  }
+
+  /// For whom unique keys are held until a time that has not come.
+  package func windows(
+    of keys: [(identifier: TaskIdentifier, key: String)]
+  ) throws(FleetError) -> [(identifier: TaskIdentifier, key: String, request: RequestID)] {
+    guard !keys.isEmpty else { return [] }
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT identifier, key, request FROM taskhost.unique_window
+        WHERE (identifier, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND until > taskhost.now_ms()
+        """, .texts(keys.map(\.identifier.rawValue)), .texts(keys.map(\.key))))
+    return (0..<rows.count).compactMap { row in
+      guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }), let key = rows.text(row, 1),
+        let sequence = rows.int(row, 2)
+      else { return nil }
+      return (identifier, key, RequestID(sequence: sequence, origin: origin))
+    }
+  }
+
   /// What idempotency keys stand for.
   package func known(_ keys: [String]) throws(FleetError) -> [String: KnownSubmission] {
     guard !keys.isEmpty else { return [:] }
@@ -124,7 +156,7 @@ extension FleetSession {
   // MARK: Writing
 
   /// What follows the requests themselves in the transaction that gives them back and adds others.
-  static func graph(_ settled: [SettledRequest], adding drafts: [FleetDraft]) -> [PostgresStatement] {
+  static func graph(_ settled: [SettledRequest], adding drafts: [FleetDraft], _ keys: FleetKeyChanges) -> [PostgresStatement] {
     let requests =
       settled.filter { !$0.record.state.isFinal || $0.record.state == .failed }.map { ($0.record.id, $0.edges) }
       + drafts.map { ($0.record.id, $0.edges) }
@@ -143,8 +175,24 @@ extension FleetSession {
           .texts(edges.map(\.edge.onFailure.rawValue)), .texts(edges.map(\.edge.ended?.rawValue)),
           .blobs(edges.map { $0.edge.ended == nil ? nil : $0.edge.output })))
     }
+    if !keys.held.isEmpty {
+      statements.append(
+        PostgresStatement(
+          "SELECT taskhost.hold($1, $2, $3, $4)", .texts(keys.held.map(\.identifier.rawValue)), .texts(keys.held.map(\.key)),
+          .ints(keys.held.map(\.request.sequence)), .ints(keys.held.map(\.length.wholeMilliseconds))))
+    }
     return statements
   }
+}
+
+/// What a change does to unique keys.
+package struct FleetKeyChanges: Sendable {
+  /// Requests that have another key now, or none: also one that a host runs.
+  package var moved: [RequestID: String?] = [:]
+  /// Keys that are held for a while, whether or not the request lives; for no time to let one go.
+  package var held: [(identifier: TaskIdentifier, key: String, request: RequestID, length: Duration)] = []
+
+  package init() {}
 }
 
 /// A live request of the fleet that holds a unique key.

@@ -138,4 +138,65 @@ struct FleetGraphTests {
       try await second.request(follower, is: "succeeded")
     }
   }
+
+  @Test("what is appended to a unique key runs after its holder, wherever that runs, and a cancelled one gives the key back")
+  func appended() async throws {
+    try await withSides { fleet, first, second, lines in
+      let head = try await FleetGround.submit(
+        first, "--resource", "right", "--key", "k", "--on-conflict", "append", "--payload", "{\"wait\":0}")
+      #expect(try lines.line() == "b {\"wait\":0}")
+      func append(_ host: HostProcess, _ side: String, _ number: Int) async throws -> String {
+        let answer = try await host.json(
+          "submit", "job", "--resource", side, "--key", "k", "--on-conflict", "append", "--payload", "{\"n\":\(number)}")
+        #expect(answer["disposition"]?.string == "appended", "\(answer)")
+        return answer["id"]?.string ?? ""
+      }
+      let next = try await append(first, "left", 1)
+      let third = try await append(second, "right", 2)
+      let dropped = try await append(second, "left", 3)
+      #expect(try await first.cli("tasks", "cancel", dropped).status == 0)
+      let last = try await append(second, "left", 4)
+      #expect(try await first.json("tasks", "show", last)["blocked_by"]?.string == third)
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"b\":1,\"n\":1}")
+      #expect(try lines.line() == "b {\"a\":1,\"n\":2}")
+      #expect(try lines.line() == "a {\"b\":1,\"n\":4}")
+      for id in [head, next, third, last] { try await second.request(id, is: "succeeded") }
+      // A new chain, which a replacement ends.
+      let alone = try await FleetGround.submit(first, "--after", "1h", "--key", "k", "--on-conflict", "append")
+      let tail = try await append(second, "left", 5)
+      let replaced = try await first.json(
+        "submit", "job", "--resource", "right", "--key", "k", "--on-conflict", "replace", "--payload", "{\"n\":6}")
+      #expect(replaced["disposition"]?.string == "replaced", "\(replaced)")
+      #expect(try lines.line() == "b {\"n\":6}")
+      for id in [alone, tail] { #expect(try await second.json("tasks", "show", id)["state"]?.string == "cancelled") }
+    }
+  }
+
+  @Test("a key with a window drops what comes after its holder has ended, from whichever host, until the window ends")
+  func windows() async throws {
+    try await withSides { _, first, second, lines in
+      func submit(_ host: HostProcess, _ arguments: String...) async throws -> JSON {
+        try await host.json(["submit", "job", "--key", "w", "--on-conflict", "keep"] + arguments)
+      }
+      let held = try await submit(first, "--unique-window", "1h", "--payload", "{\"n\":1}")
+      let id = try #require(held["id"]?.string)
+      #expect(try lines.line().hasSuffix("{\"n\":1}"))
+      try await second.request(id, is: "succeeded")
+      for host in [first, second] {
+        let again = try await submit(host, "--unique-window", "1h")
+        #expect(again["id"]?.string == id && again["disposition"]?.string == "kept", "\(again)")
+        let plain = try await submit(host)
+        #expect(plain["id"]?.string == id && plain["disposition"]?.string == "kept", "\(plain)")
+      }
+      let new = try await second.json(
+        "submit", "job", "--key", "w", "--on-conflict", "replace", "--unique-window", "1s", "--payload", "{\"n\":2}")
+      #expect(try lines.line().hasSuffix("{\"n\":2}"))
+      try await first.request(new["id"]?.string ?? "", is: "succeeded")
+      // After its own window, which is the shorter one, the key is free.
+      var free = try await submit(first, "--payload", "{\"n\":3}")
+      while free["disposition"]?.string == "kept" { free = try await submit(first, "--payload", "{\"n\":3}") }
+      #expect(try lines.line().hasSuffix("{\"n\":3}"))
+    }
+  }
 }

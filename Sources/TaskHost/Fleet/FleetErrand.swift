@@ -24,6 +24,7 @@ struct FleetErrand: Sendable {
     let changed: [SurrenderedRequest]
     let added: [SurrenderedRequest]
     let keys: [RequestID: FleetSubmissionKey]
+    let moves: FleetKeyMoves
     /// Whether all that was taken has come to the scheduler; the rest goes back as it is.
     var isWhole = true
     /// Tells who asked.
@@ -50,7 +51,7 @@ struct FleetErrand: Sendable {
       scheduler.visit(visitors, change(ids)) { result in
         done(
           result.map { visit in
-            Visited(changed: visit.changed, added: visit.added, keys: visit.keys) { completion(.success(visit.value)) }
+            Visited(changed: visit.changed, added: visit.added, keys: visit.keys, moves: visit.moves) { completion(.success(visit.value)) }
           })
       }
     }
@@ -133,8 +134,11 @@ extension FleetExchanges {
       (draft.isDrawn, draft.edges) = (true, added.edges)
       drafts.append(draft)
     }
+    var keys = FleetKeyChanges()
+    keys.moved = visited.moves.moved
+    keys.held = visited.moves.held.map { ($0.identifier, $0.key, $0.request, $0.length) }
     guard !settled.isEmpty || !drafts.isEmpty else { return }
-    try session.settle(incarnation, settled, adding: drafts, heard: settled.map(\.record.id))
+    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: settled.map(\.record.id))
     try session.notify()
   }
 }

@@ -69,15 +69,22 @@ extension FleetExchanges {
     }
     let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id)
     let edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph)
+    // The texts of requests that had a key may be older than who holds it.
+    let keyed = taken.filter { (try? $0.record.get())?.mayHaveKey == true }.map(\.id)
+    let keys = try session.keys(of: keyed)
     for claim in taken {
       switch claim.record {
-      case .success(let record):
+      case .success(var record):
+        if record.mayHaveKey { record.request.uniqueKey = keys[claim.id] }
         var visitor = LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint)
         visitor.edges = edges[claim.id] ?? []
         gathering.visitors.taken.append(visitor)
       case .failure(let flaw): agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
       }
     }
+    // Cancelled, it hands its key back.
+    let tails = gathering.visitors.taken.filter { $0.record.state == .blocked && $0.record.request.uniqueKey != nil }
+    try see(tails.flatMap { $0.edges.filter { $0.ended == nil }.map(\.predecessor) }, &gathering, session)
     if errand.revives, !edges.isEmpty { try see(session.leading(to: Array(edges.keys)), &gathering, session) }
     return .success(gathering)
   }
@@ -99,7 +106,9 @@ extension FleetExchanges {
     let records = try session.seen(Array(Set(ids).subtracting(there)))
     let edges = try session.edges(of: records.filter { $0.state == .failed }.map(\.id))
     let outputs = try session.outputs(of: records.filter { $0.state == .succeeded }.map(\.id))
-    for record in records {
+    let keys = try session.keys(of: records.filter(\.mayHaveKey).map(\.id))
+    for var record in records {
+      if record.mayHaveKey { record.request.uniqueKey = keys[record.id] }
       var guest = LeasedRequest(record)
       (guest.edges, guest.output) = (edges[record.id] ?? [], outputs[record.id])
       gathering.visitors.seen.append(guest)
@@ -116,25 +125,47 @@ extension FleetExchanges {
     for dependency in requests.flatMap(\.after) {
       if case .request(let id) = dependency.predecessor, id.origin == session.origin { seen.append(id) }
     }
-    var keys: [(identifier: TaskIdentifier, key: String)] = []
-    var changing: Set<UniqueKey> = []
+    var policies: [UniqueKey: Set<ConflictPolicy>] = [:]
     for request in requests {
       let isKnown = request.idempotencyKey.map { gathering.visitors.known[$0] != nil } == true
       guard let key = request.uniqueKey, request.onConflict != .none, !isKnown else { continue }
-      keys.append((request.identifier, key))
-      if request.onConflict != .keep { changing.insert(UniqueKey(identifier: request.identifier, key: key)) }
+      policies[UniqueKey(identifier: request.identifier, key: key), default: []].insert(request.onConflict)
     }
-    var wanted: [RequestID] = []
+    let keys = policies.keys.map { ($0.identifier, $0.key) }
+    gathering.visitors.windows = try session.windows(of: keys).map {
+      HeldKey(identifier: $0.identifier, key: $0.key, request: $0.request, length: .zero)
+    }
+    seen += gathering.visitors.windows.map(\.request)
+    var taken: [ClaimedRequest] = []
+    var chains: [RequestID] = []
     for holder in try session.holders(of: keys) {
-      guard changing.contains(UniqueKey(identifier: holder.identifier, key: holder.key)) else {
-        seen.append(holder.id)
-        continue
+      let policies = policies[UniqueKey(identifier: holder.identifier, key: holder.key)] ?? []
+      let found = policies == [.keep] ? [] : try session.take(incarnation, [holder.id])
+      taken += found
+      if policies.isSubset(of: [.keep, .append]) {
+        // One that a host runs is only looked at: it loses its key, and goes on.
+        guard !found.isEmpty || policies == [.keep] || !holder.isStopping else { return .failure(Self.changed(holder.id)) }
+        if found.isEmpty { seen.append(holder.id) }
+      } else {
+        guard !found.isEmpty else { return .failure(Self.changed(holder.id)) }
+        chains.append(holder.id)
       }
-      wanted.append(holder.id)
     }
-    let taken = wanted.isEmpty ? [] : try session.take(incarnation, wanted)
-    if let missing = wanted.first(where: { id in !taken.contains { $0.id == id } }) { return .failure(Self.changed(missing)) }
-    try see(seen.filter { !wanted.contains($0) }, &gathering, session)
+    // What the holder was appended to makes way with it.
+    while let id = chains.popLast() {
+      guard let record = try? taken.first(where: { $0.id == id })?.record.get(), record.state == .blocked else { continue }
+      let named = Set(record.request.after.map(\.predecessor))
+      let edges = try session.takeEdges(incarnation, of: [id])[id] ?? []
+      let links = edges.filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }.map(\.predecessor)
+      for link in links where !taken.contains(where: { $0.id == link }) {
+        let found = try session.take(incarnation, [link])
+        guard !found.isEmpty else { return .failure(Self.changed(link)) }
+        taken += found
+        chains.append(link)
+      }
+    }
+    let there = Set(taken.map(\.id))
+    try see(seen.filter { !there.contains($0) }, &gathering, session)
     return .success(taken)
   }
 
@@ -145,6 +176,9 @@ extension FleetExchanges {
 }
 
 extension RequestRecord {
+  /// Whether it lives or may live again, and holds a unique key or held one.
+  fileprivate var mayHaveKey: Bool { (!state.isFinal || state == .failed) && request.onConflict != .none }
+
   /// Whether it waits for others, or ended while it did.
   fileprivate var isInGraph: Bool { state == .blocked || !request.after.isEmpty || state == .failed && lastOutcome == nil }
 }

@@ -124,7 +124,7 @@ extension SchedulerCore {
       awaited?.formUnion(open)
     }
     if let key = record.request.uniqueKey, let window = record.request.uniqueWindow {
-      try transaction.hold(key, identifier: identifier, for: record.id, until: now + window)
+      try hold(key, identifier, for: record.id, until: now + window, transaction, now: now)
     }
     turn.changes += 1
     countLive(identifier, by: 1)

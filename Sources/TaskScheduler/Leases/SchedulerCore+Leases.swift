@@ -212,7 +212,7 @@ public struct FleetSubmission: Sendable {
 
 extension TaskRequest {
   /// Whether its submission to a fleet depends on other requests: the host must look at them first.
-  public var dependsOnOthers: Bool { !after.isEmpty }
+  public var dependsOnOthers: Bool { !after.isEmpty || uniqueKey != nil && (onConflict == .append || uniqueWindow != nil) }
 
   /// Refuses what a fleet does not offer yet.
   func checkFleetScope() throws(RequestRefusal) {
@@ -223,9 +223,7 @@ extension TaskRequest {
     if let event, event.path != nil || HostEvents.isRaised(event.name) {
       throw refuse(.event, "waiting for files and for events that a host raises is")
     }
-    if uniqueWindow != nil { throw refuse(.uniqueWindow, "unique_window_ms is") }
     // Without a key, the share of the jitter would come from the id, which the database draws.
     if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }
-    if uniqueKey != nil, onConflict == .append { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
   }
 }
