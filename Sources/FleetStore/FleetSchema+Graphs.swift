@@ -13,6 +13,9 @@ extension FleetSchema {
     "CREATE INDEX edge_failed ON taskhost.edge (predecessor) WHERE ended = 'failed'",
     // Blocked requests with a predecessor that has ended since a host took them last.
     "CREATE TABLE taskhost.undecided (request bigint PRIMARY KEY)",
+    // Requests that ended without a run, for those that wait for their ends at other hosts.
+    "CREATE TABLE taskhost.told (request bigint PRIMARY KEY, at bigint NOT NULL, incarnation uuid NOT NULL)",
+    "CREATE INDEX told_at ON taskhost.told (at)",
     // Unique keys that are held until a time, whether or not the request lives.
     """
     CREATE TABLE taskhost.unique_window (
@@ -20,7 +23,18 @@ extension FleetSchema {
     """,
   ]
 
-  static let graphs = [settleEdges, edgesOf, follow, added, rekey, hold, failedBecause, leadingTo]
+  static let graphs = [tell, settleEdges, edgesOf, follow, added, rekey, hold, failedBecause, leadingTo]
+
+  /// Part of ``finish``: notes which of these requests have ended without a run.
+  private static let tell = """
+    CREATE OR REPLACE FUNCTION taskhost.tell(me uuid, ids bigint[], states text[], with_runs bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO taskhost.told (request, at, incarnation)
+        SELECT u.id, taskhost.now_ms(), me FROM unnest(ids, states) AS u (id, state)
+        WHERE u.state IN ('succeeded', 'failed', 'cancelled') AND u.id <> ALL (with_runs) ORDER BY u.id
+        ON CONFLICT (request) DO UPDATE SET at = excluded.at, incarnation = excluded.incarnation;
+    END $$
+    """
 
   /// Part of ``finish``: notes the ends of those of these requests that have ended, for those that wait for them. All who write edges of
   /// several requests lock them in one order first.

@@ -256,6 +256,7 @@ extension FleetSchema {
       )
       SELECT mine.request FROM mine;
       PERFORM taskhost.settle_edges(ids);
+      IF cardinality(ids) > cardinality(run_requests) THEN PERFORM taskhost.tell(me, ids, states, run_requests); END IF;
     END $$
     """,
   ]

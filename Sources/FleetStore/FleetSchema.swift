@@ -128,6 +128,7 @@ enum FleetSchema {
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
       DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
       DELETE FROM taskhost.unique_window w WHERE w.until < taskhost.now_ms();
+      DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       -- What a host had that is gone for so long.
       DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host);

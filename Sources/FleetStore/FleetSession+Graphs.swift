@@ -84,6 +84,19 @@ extension FleetSession {
           """, .ints(ids.map(\.sequence)))))
   }
 
+  /// Requests that ended since a time of the database without a run, by other hosts, as they are now.
+  package func endedWithoutRun(since time: WallTime, besides incarnation: String?) throws(FleetError) -> [RequestRecord] {
+    records(
+      try ask(
+        PostgresStatement(
+          """
+          SELECT q.id, q.payload, q.record, false FROM taskhost.told t, LATERAL (
+            SELECT r.id, ''::bytea AS payload, r.record FROM taskhost.request r WHERE r.id = t.request
+            UNION ALL SELECT e.id, ''::bytea, e.record FROM taskhost.ended e WHERE e.id = t.request LIMIT 1) AS q
+          WHERE t.at >= $1 AND t.incarnation IS DISTINCT FROM $2::uuid ORDER BY t.at LIMIT 1000
+          """, .int(time.unixMilliseconds), .text(incarnation))))
+  }
+
   // MARK: Keys
 
   /// The live requests that hold unique keys.

@@ -199,4 +199,48 @@ struct FleetGraphTests {
       #expect(try lines.line().hasSuffix("{\"n\":3}"))
     }
   }
+
+  @Test("who waits at one host is told of an end without a run that another host has decided")
+  func told() async throws {
+    try await withSides { _, first, second, _ in
+      let held = try await FleetGround.submit(second, "--after", "1h")
+      let (here, there) = (first.socket, second.socket)
+      try await onThread {
+        let events = try SocketClient(here, limit: .seconds(20))
+        try events.send("GET /v1/stream?request=\(held) HTTP/1.1\r\nhost: x\r\n\r\n")
+        _ = try events.read(until: ": subscribed\n\n")
+        #expect(try SocketClient(there).request("DELETE", "/v1/requests/\(held)").status == 200)
+        _ = try events.read(until: "event: request\ndata: ")
+        #expect(try JSON(parsing: try events.read(until: "\n\n"))["state"]?.string == "cancelled")
+      }
+    }
+  }
+
+  @Test("many graphs that begin, end and are followed at the same time on both hosts all run to their ends, each request once")
+  func crowd() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo \"$TASKHOST_REQUEST_ID\" > @PIPE@", slots: 8) { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      let middle = (1...6).map { _ in "{\"identifier\": \"job\", \"after\": [\"@0\"]}" }.joined(separator: ", ")
+      let names = (1...6).map { "\"@\($0)\"" }.joined(separator: ", ")
+      let graph = "[{\"identifier\": \"job\"}, \(middle), {\"identifier\": \"job\", \"after\": [\(names)]}]"
+      let ids = try await withThrowingTaskGroup(of: [String].self) { group in
+        for number in 0..<12 {
+          let (host, other) = number % 2 == 0 ? (first, second) : (second, first)
+          group.addTask {
+            var ids = try Self.ids(await host.post("/v1/requests", graph))
+            // It may have ended by now, or end meanwhile.
+            for place in [0, 3, 7] { ids.append(try await FleetGround.submit(other, "--follows", ids[place])) }
+            return ids
+          }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+      }
+      #expect(ids.count == 12 * 11)
+      let ran = try (0..<ids.count).map { _ in try lines.line() }
+      #expect(ran.sorted() == ids.sorted())
+      for id in ids { try await first.request(id, is: "succeeded") }
+    }
+  }
 }

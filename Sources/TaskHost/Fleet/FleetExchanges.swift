@@ -21,7 +21,7 @@ final class FleetExchanges {
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64])?
   /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
-  private var watched: (until: WallTime, runs: Set<RunID>)?
+  private var watched: (until: WallTime, runs: Set<RunID>, requests: Set<RequestID>)?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
   /// When what waits here is looked at next.
@@ -200,7 +200,15 @@ final class FleetExchanges {
       agent.observe(.run(run))
       if let request { agent.observe(.request(request)) }
     }
-    watched = (until, seen)
+    // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
+    let age = SystemClock.now - since + Self.overlap
+    let first = before?.until.moved(by: .zero - Self.overlap) ?? until.moved(by: .zero - age)
+    var others: Set<RequestID> = []
+    for request in try session.endedWithoutRun(since: first, besides: agent.lease.incarnation) {
+      others.insert(request.id)
+      if request.state.isFinal, before?.requests.contains(request.id) != true { agent.observe(.request(request)) }
+    }
+    watched = (until, seen, others)
   }
 
   // MARK: Submissions
