@@ -59,11 +59,11 @@ enum FleetSchema {
     "CREATE TABLE taskhost.schedule (identifier text, key text, host text, PRIMARY KEY (identifier, key, host))",
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
-    // Who owns a request: to run it, or only to change it (`visiting`).
+    // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run, once that has gone on for a while.
     """
     CREATE TABLE taskhost.claim (
       request bigint PRIMARY KEY, incarnation uuid NOT NULL, epoch bigint NOT NULL, since bigint NOT NULL,
-      visiting boolean NOT NULL DEFAULT false)
+      visiting boolean NOT NULL DEFAULT false, run text)
     """,
     """
     CREATE TABLE taskhost.ended (

@@ -90,6 +90,16 @@ extension FleetSession {
         .ints(closed.map(\.lane)), .texts(closed.map(\.reason))))
   }
 
+  /// Says how far runs of the host have come.
+  package func publish(_ incarnation: String, running runs: [RunRecord]) throws(FleetError) {
+    _ = try ask(
+      PostgresStatement(
+        """
+        UPDATE taskhost.claim c SET run = u.run FROM unnest($2::bigint[], $3::text[]) AS u (request, run)
+        WHERE c.request = u.request AND c.incarnation = $1::uuid
+        """, .text(incarnation), .ints(runs.map(\.request.sequence)), .texts(runs.map { RecordText.text(of: $0) })))
+  }
+
   /// Cancels a request that a host owns: that host stops it, see ``FleetExchange/cancelled``.
   ///
   /// - Returns: Whether a host owns it.

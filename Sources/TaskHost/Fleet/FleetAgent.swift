@@ -50,6 +50,8 @@ final class FleetAgent: Sendable {
   let log: Logger
   /// Since when somebody has read the host's events; nil if nobody does.
   let observedSince: @Sendable () -> MonotonicTime?
+  /// Adds the progress of a run that goes on here.
+  let complete: @Sendable (RunRecord) -> RunRecord
   /// Adds an event to them.
   let observe: @Sendable (HostEvent) -> Void
 
@@ -64,6 +66,7 @@ final class FleetAgent: Sendable {
   ) throws(HostFailure) {
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
     observedSince = { [weak events] in events?.observedSince }
+    complete = { [weak events] in events?.live.complete($0) ?? $0 }
     observe = { [weak events] in events?.receive(Scheduler.Notice.event($0)) }
     let waker = taskhost_system_event_create()
     guard waker >= 0 else { throw HostFailure(.temporary, "fleet: eventfd: \(ErrorNumber.last)") }
@@ -279,6 +282,9 @@ final class FleetAgent: Sendable {
       for claim in claims { state.holdings[claim.id] = Holding(lane: claim.lane, incarnation: incarnation, since: now) }
     }
   }
+
+  /// Whether the host holds requests of the fleet.
+  var holdsAnything: Bool { state.withLock { !$0.holdings.isEmpty } }
 
   /// What the host holds as this incarnation.
   func held(as incarnation: String, before time: MonotonicTime = .distantFuture) -> [RequestID] {

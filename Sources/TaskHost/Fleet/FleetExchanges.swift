@@ -17,6 +17,7 @@ final class FleetExchanges {
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
   private let schedules: FleetSchedules
+  private let progress: FleetProgress
   /// When reasons may be published again, and the lanes for which that was done last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64])?
@@ -47,6 +48,7 @@ final class FleetExchanges {
   init(_ agent: FleetAgent) {
     self.agent = agent
     schedules = FleetSchedules(agent)
+    progress = FleetProgress(agent)
   }
 
   func serve() {
@@ -154,6 +156,7 @@ final class FleetExchanges {
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
     var longest = watched == nil ? Self.longestPause : Self.watchPause
+    if try progress.publish(session, incarnation) { longest = min(longest, FleetProgress.pause) }
     // A rate may allow more before anything happens.
     for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
       if let rate { longest = min(longest, max(.milliseconds(100), rate.period / rate.count)) }
