@@ -63,22 +63,30 @@ extension FleetSchema {
       RETURN most - (SELECT coalesce(sum(b.runs), 0) FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key);
     END $$
     """,
+    // What a host asks for each time: moves what has become due, and claims of each of `lanes` as many as `limits` says. The last row has no
+    // id, and says how many requests have become due, when the next one is due, how many lanes there are, which of the host's requests
+    // somebody has cancelled, which ones are late, and whether an event is to be told of. A host that finds nothing writes nothing.
+    //
     // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again. Of the limits that
     // hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the lanes' identifiers.
     """
-    CREATE OR REPLACE FUNCTION taskhost.claim(
+    CREATE OR REPLACE FUNCTION taskhost.look(
       me uuid, lanes bigint[], limits bigint[], hints bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
       key_periods bigint[])
     RETURNS TABLE (
-      id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text)
+      id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
+      moved bigint, next_due bigint, at bigint, lane_count bigint, stopped text, late text, has_event boolean)
     LANGUAGE plpgsql AS $$
     DECLARE
-      token bigint := nextval('taskhost.epoch'); which text; its_key text; most bigint; count bigint; is_limited boolean;
+      token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[];
+      due record;
     BEGIN
+      SELECT p.moved, p.next_due, p.lanes INTO due FROM taskhost.promote(500) p;
       FOR i IN 1 .. cardinality(lanes) LOOP
         most := limits[i];
         is_limited := key_runs[i] > 0 OR rates[i] > 0 OR key_rates[i] > 0;
         IF is_limited THEN
+          CONTINUE WHEN NOT EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]);
           SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
           PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
           IF key_runs[i] > 0 THEN
@@ -90,22 +98,31 @@ extension FleetSchema {
           IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
           CONTINUE WHEN most <= 0;
         END IF;
+        picked := ARRAY(
+          SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
+          ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
+        CONTINUE WHEN cardinality(picked) = 0;
+        IF token IS NULL THEN
+          PERFORM taskhost.hold_lease(me);
+          token := nextval('taskhost.epoch');
+        END IF;
         RETURN QUERY WITH taken AS (
-          DELETE FROM taskhost.ready WHERE ctid = ANY (ARRAY(
-            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
-            ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED))
-          RETURNING ready.request, ready.rank
+          DELETE FROM taskhost.ready WHERE ctid = ANY (picked) RETURNING ready.request, ready.rank
         ), owned AS (
           INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
         )
-        SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record
+        SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record,
+          NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean
         FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
-        GET DIAGNOSTICS count = ROW_COUNT;
-        IF is_limited AND count > 0 THEN
-          IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), count); END IF;
-          IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), count); END IF;
+        IF is_limited THEN
+          IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), cardinality(picked)); END IF;
+          IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), cardinality(picked)); END IF;
         END IF;
       END LOOP;
+      RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
+        NULL::text, due.moved, due.next_due, taskhost.now_ms(), due.lanes,
+        (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
+        (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard());
     END $$
     """,
   ]
@@ -287,11 +304,12 @@ extension FleetSchema {
     """,
     // One request that names itself, by a unique key or an idempotency key. `known` is: new, held (its unique key is), repeated, or
     // different (the idempotency key stands for another submission). `keeps` says whether that is all if its key is held; otherwise the
-    // host goes on with the holder, and nothing has happened here.
+    // host goes on with the holder, and nothing has happened here. `told` says whether hosts are told of it; if not, the first one that
+    // looks finds that it has become due, and tells the others.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
       task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, its_deadline bigint, content bytea, its_record text,
-      named text, idempotent text, print bigint, drawn bigint, keeps boolean)
+      named text, idempotent text, print bigint, drawn bigint, keeps boolean, told boolean)
     RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -324,7 +342,7 @@ extension FleetSchema {
           VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
           ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
         IF FOUND THEN
-          IF due_at <= now THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
+          IF due_at <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
           ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at, made); END IF;
           RETURN QUERY SELECT made, 'new'::text;
           RETURN;

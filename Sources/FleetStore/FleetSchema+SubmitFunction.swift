@@ -185,7 +185,7 @@ extension FleetSchema {
       SELECT e.id, e.known INTO made FROM taskhost.enqueue_named(identifier, taskhost.lane_of(identifier, needs, concurrency_key), due,
         due - priority * \(step), NULL,
         CASE WHEN is_late OR bits IS NULL THEN \(Int64.max) ELSE coalesce(ends, \(Int64.max)) END, content, line, unique_key, idempotency_key,
-        print, NULL, true) e;
+        print, NULL, true, false) e;
       IF made.known = 'different' THEN
         PERFORM taskhost.refuse('\(code(of: .conflict))', 'idempotency_key', 'idempotency_key: '
           || 'the idempotency key was used for another submission, which became ' || taskhost.id_text(made.id) || ': use a new key');

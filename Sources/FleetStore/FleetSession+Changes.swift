@@ -7,11 +7,14 @@ extension FleetSession {
   /// Takes those of these requests that nobody owns: waiting and blocked ones, and dead letters. ``settle(_:_:adding:)`` gives them back.
   package func take(_ incarnation: String, _ ids: [RequestID]) throws(FleetError) -> [ClaimedRequest] {
     let rows = try ask([
-      PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)),
+      Self.holdLease(incarnation),
       PostgresStatement(
         "SELECT \(Self.claimed), is_held FROM taskhost.take($1::uuid, $2)", .text(incarnation), .ints(ids.map(\.sequence))),
     ])
-    return claimed(rows[1])
+    var taken = claimed(rows[1])
+    let held = Set((0..<rows[1].count).filter { rows[1].flag($0, 9) }.compactMap { rows[1].int($0, 0) })
+    for index in taken.indices { taken[index].isHeld = held.contains(taken[index].id.sequence) }
+    return taken
   }
 
   /// Gives taken requests back as they are now, and adds others, all or none.
@@ -25,7 +28,7 @@ extension FleetSession {
     keys: FleetKeyChanges = FleetKeyChanges(), heard: [RequestID] = []
   ) throws(FleetError) {
     var statements = [
-      PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)), Self.finish(incarnation, settled),
+      Self.holdLease(incarnation), Self.finish(incarnation, settled),
     ]
     if !heard.isEmpty {
       statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
@@ -76,6 +79,11 @@ extension FleetSession {
     (0..<rows.count).compactMap { rows.text($0, 1) == nil ? rows.int($0, 0) : nil }.map { RequestID(sequence: $0, origin: origin) }
   }
 
+  /// Of ids as texts in a JSON array.
+  func ids(_ texts: [UInt8]?) -> [RequestID] {
+    RecordText.texts(texts).compactMap { Int64($0) }.map { RequestID(sequence: $0, origin: origin) }
+  }
+
   func ids(_ rows: PostgresRows) -> [RequestID] {
     (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
   }
@@ -104,7 +112,9 @@ extension FleetSession {
   ///
   /// - Returns: Whether a host owns it.
   package func stop(_ id: RequestID) throws(FleetError) -> Bool {
-    try ask(PostgresStatement("SELECT taskhost.stop($1)", .int(id.sequence))).flag(0, 0)
+    let isOwned = try ask(PostgresStatement("SELECT taskhost.stop($1)", .int(id.sequence))).flag(0, 0)
+    if isOwned { try notify() }
+    return isOwned
   }
 
   // MARK: Schedules

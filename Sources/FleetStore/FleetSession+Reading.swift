@@ -107,7 +107,9 @@ extension FleetSession {
         """, .text(host), .text(reason)),
       PostgresStatement("SELECT taskhost.requeue_fenced()"),
     ])
-    return (rows[0].int(0, 0) ?? 0, rows[1].int(0, 0) ?? 0)
+    let freed = rows[1].int(0, 0) ?? 0
+    if freed > 0 { try notify() }
+    return (rows[0].int(0, 0) ?? 0, freed)
   }
 
   // MARK: Requests

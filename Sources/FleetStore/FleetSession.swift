@@ -66,6 +66,7 @@ package final class FleetSession {
       PostgresStatement(
         "SELECT is_draining, requeued, awake_since, others, other_renewals FROM taskhost.renew($1::uuid, $2, $3, $4)", .text(incarnation),
         .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))))
+    if rows.int(0, 1) ?? 0 > 0 { try notify() }
     let others = zip(RecordText.texts(rows.bytes(0, 3)), RecordText.texts(rows.bytes(0, 4)).map { Int64($0) ?? 0 })
     return FleetRenewal(
       isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0,
@@ -111,47 +112,56 @@ package final class FleetSession {
   package func exchange(
     _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand]
   ) throws(FleetError) -> FleetExchange {
-    var statements = [PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation))]
-    if !settled.isEmpty { statements.append(Self.finish(incarnation, settled)) }
-    statements.append(PostgresStatement("SELECT moved, next_due, taskhost.now_ms(), lanes FROM taskhost.promote(500)"))
-    if !wanted.isEmpty {
-      statements.append(Self.claim(incarnation, wanted))
-    }
-    statements.append(PostgresStatement("SELECT request FROM taskhost.cancelled($1::uuid)", .text(incarnation)))
-    statements.append(PostgresStatement("SELECT request FROM taskhost.late()"))
-    statements.append(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
+    var statements: [PostgresStatement] = []
+    if !settled.isEmpty { statements = [Self.holdLease(incarnation), Self.finish(incarnation, settled)] }
+    statements.append(Self.look(incarnation, wanted))
     let rows = try ask(statements)
-    guard rows.count == statements.count else { throw .refused("it did not answer all statements") }
+    guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
+      throw .refused("it did not answer all statements")
+    }
     var exchange = FleetExchange()
     if !settled.isEmpty {
       let accepted = Set((0..<rows[1].count).compactMap { rows[1].int($0, 0) })
       exchange.fenced = settled.map(\.record.id).filter { !accepted.contains($0.sequence) }
     }
-    let promotion = rows[settled.isEmpty ? 1 : 2]
-    exchange.promoted = promotion.int(0, 0) ?? 0
-    exchange.laneCount = promotion.int(0, 3) ?? 0
-    if let due = promotion.int(0, 1), let now = promotion.int(0, 2) { exchange.nextDue = .milliseconds(max(0, due - now)) }
-    if !wanted.isEmpty { exchange.claimed = self.claimed(rows[rows.count - 4]) }
-    exchange.cancelled = ids(rows[rows.count - 3])
-    exchange.late = ids(rows[rows.count - 2])
-    exchange.unheard = events(rows[rows.count - 1])
-    exchange.undecided = undecided(rows[rows.count - 1])
+    exchange.claimed = claimed(looked)
+    let last = looked.count - 1
+    exchange.promoted = looked.int(last, 9) ?? 0
+    if let due = looked.int(last, 10), let now = looked.int(last, 11) { exchange.nextDue = .milliseconds(max(0, due - now)) }
+    exchange.laneCount = looked.int(last, 12) ?? 0
+    exchange.cancelled = ids(looked.bytes(last, 13))
+    exchange.late = ids(looked.bytes(last, 14))
+    if looked.flag(last, 15) {
+      let unheard = try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
+      (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
+    }
     return exchange
+  }
+
+  /// Makes the transaction wait for whoever fences the host, and fail if it is fenced.
+  static func holdLease(_ incarnation: String) -> PostgresStatement {
+    PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation))
   }
 
   /// Gives back what the host owns besides `known`: the answer to a claim may have been lost with a connection.
   package func giveBackUnknown(_ incarnation: String, besides known: [RequestID]) throws(FleetError) -> Int64 {
-    try ask(
-      PostgresStatement(
-        "SELECT taskhost.give_back_unknown($1::uuid, $2)", .text(incarnation), .ints(known.map(\.sequence)))
-    ).int(0, 0) ?? 0
+    let count =
+      try ask(
+        PostgresStatement(
+          "SELECT taskhost.give_back_unknown($1::uuid, $2)", .text(incarnation), .ints(known.map(\.sequence)))
+      ).int(0, 0) ?? 0
+    if count > 0 { try notify() }
+    return count
   }
 
-  private static func claim(_ incarnation: String, _ wanted: [FleetDemand]) -> PostgresStatement {
+  private static func look(_ incarnation: String, _ wanted: [FleetDemand]) -> PostgresStatement {
     // In one order at all hosts: they wait for each other.
     let wanted = wanted.filter { !$0.isLimited } + wanted.filter(\.isLimited).sorted { $0.identifier < $1.identifier }
     return PostgresStatement(
-      "SELECT \(Self.claimed) FROM taskhost.claim($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9)", .text(incarnation),
+      """
+      SELECT \(Self.claimed), moved, next_due, at, lane_count, stopped, late, has_event
+      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9)
+      """, .text(incarnation),
       .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank)),
       .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
@@ -191,7 +201,7 @@ package final class FleetSession {
       }
       return ClaimedRequest(
         id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0),
-        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7), isHeld: rows.flag(row, 9), record: record)
+        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7), record: record)
     }
   }
 
@@ -222,7 +232,7 @@ package final class FleetSession {
     let record = draft.record
     let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
     return PostgresStatement(
-      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1)",
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true)",
       .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
       .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
       .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
@@ -238,7 +248,7 @@ package final class FleetSession {
 
   // MARK: Waking
 
-  /// Tells the other hosts that there is something to claim. Not part of a transaction that must be durable: NOTIFY takes a lock of the
+  /// Tells the hosts that there is something to claim or to stop. Not part of a transaction that must be durable: NOTIFY takes a lock of the
   /// whole cluster until its commit is synced.
   package func notify() throws(FleetError) { _ = try ask(PostgresStatement("SELECT pg_notify('taskhost', '')")) }
 

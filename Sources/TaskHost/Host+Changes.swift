@@ -63,11 +63,7 @@ extension Host {
     guard let fleet = try fleetThatHas(id) else { return nil }
     var record = try fleet.request(id)
     guard record.state == .running else { return nil }
-    let isAsked = try fleet.read { (session) throws(FleetError) in
-      guard try session.stop(id) else { return false }
-      try session.notify()
-      return true
-    }
+    let isAsked = try fleet.read { (session) throws(FleetError) in try session.stop(id) }
     record.stopRequested = .cancelled
     return isAsked ? record : nil
   }

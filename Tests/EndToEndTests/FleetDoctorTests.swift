@@ -185,6 +185,8 @@ struct FleetDoctorTests {
     let one = try fleet.server.run("SELECT taskhost.submit('report', conditions => '{power}')", on: fleet.address)
     _ = try fleet.server.run("SELECT taskhost.submit('gone'), taskhost.submit('later', delay_ms => 9999999)", on: fleet.address)
     #expect(try await !fleet.doctor().told.contains { $0.contains(" requests: ") })
+    // A host has looked.
+    _ = try fleet.server.run("SELECT taskhost.promote(500)", on: fleet.address)
     try fleet.server.run(
       "UPDATE taskhost.host SET draining = true WHERE name = 'b'; UPDATE taskhost.request SET due = due - 7200000", on: fleet.address)
     #expect(try await fleet.tells("failure requests: requests of gone wait, and no live host has it"))

@@ -57,7 +57,7 @@ struct FleetLimitTests {
       let lines = try fleet.reader()
       try await FleetGround.joined(first, second)
       for host in [first, second] { #expect(try await host.cli("conditions", "set", "idle=none").status == 0) }
-      let deadline = Date.now.addingTimeInterval(3).ISO8601Format()
+      let deadline = Date.now.addingTimeInterval(10).ISO8601Format()
       let id = try await FleetGround.submit(first, "--requires", "idle", "--deadline", deadline)
       #expect(try await second.json("tasks", "show", id)["state"]?.string == "pending")
       #expect(try lines.line() == "done")

@@ -231,15 +231,17 @@ final class FleetAgent: Sendable {
     /// What ended of the requests that the host owns still.
     var settled: [(request: SurrenderedRequest, holding: Holding)] = []
     var isOver = false
+    /// Whether the thread was woken for it.
+    var isAsked = false
   }
 
   /// Takes the work that has arrived.
   func takeWork() -> Work {
-    isWoken.store(false, ordering: .releasing)
+    let isAsked = isWoken.exchange(false, ordering: .acquiringAndReleasing)
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
     return state.withLock { state in
-      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver)
+      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver, isAsked: isAsked)
       (state.arrivals, state.errands) = ([], [])
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.
@@ -283,22 +285,20 @@ final class FleetAgent: Sendable {
     }
   }
 
-  /// Whether the host holds requests of the fleet.
-  var holdsAnything: Bool { state.withLock { !$0.holdings.isEmpty } }
-
   /// What the host holds as this incarnation.
   func held(as incarnation: String, before time: MonotonicTime = .distantFuture) -> [RequestID] {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation && $0.value.since < time }.map(\.key) }
   }
 
-  /// Waits until there is work, for `pause` at most.
-  func wait(on session: FleetSession?, for pause: Duration) throws(FleetError) {
+  /// Whether the host has requests of the fleet.
+  var holdsAny: Bool { state.withLock { !$0.holdings.isEmpty } }
+
+  /// Waits until there is work, for `pause` at most. Returns whether the database has sent a notification.
+  func wait(on session: FleetSession?, for pause: Duration) throws(FleetError) -> Bool {
     let deadline = SystemClock.now + pause
-    if let session {
-      _ = try session.wait(waker: waker, until: deadline)
-    } else {
-      var polled = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
-      poll(&polled, 1, Int32(clamping: (max(.zero, pause) + .milliseconds(1)).wholeMilliseconds))
-    }
+    if let session { return try session.wait(waker: waker, until: deadline) }
+    var polled = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
+    poll(&polled, 1, Int32(clamping: (max(.zero, pause) + .milliseconds(1)).wholeMilliseconds))
+    return false
   }
 }

@@ -28,8 +28,9 @@ final class FleetExchanges {
   /// When what waits here is looked at next.
   private var waitingDue = MonotonicTime(nanoseconds: 0)
 
-  /// How long an idle host waits before it looks by itself: a pool between it and the database passes no notifications on.
-  private static let longestPause = Duration.seconds(5)
+  /// When and why the host looks at the database.
+  private var looks = FleetLooks()
+
   /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
   /// clocks differ.
   private static let soon = Duration.seconds(60)
@@ -64,7 +65,7 @@ final class FleetExchanges {
         refuse(work.arrivals, "\(error)")
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
-          (session, cleared) = (nil, nil)
+          forgetSession()
           failures += 1
           agent.set(trouble: "\(error)")
         }
@@ -72,9 +73,15 @@ final class FleetExchanges {
       }
       guard !work.isOver else { return leave() }
       guard pause > .zero else { continue }
-      do throws(FleetError) { try agent.wait(on: session, for: pause) } catch { (session, cleared) = (nil, nil) }
+      let began = SystemClock.now
+      do throws(FleetError) {
+        let isTold = try agent.wait(on: session, for: pause)
+        if isTold { looks.told(after: SystemClock.now - began) }
+      } catch { forgetSession() }
     }
   }
+
+  private func forgetSession() { (session, cleared, looks) = (nil, nil, FleetLooks()) }
 
   private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
     for arrival in arrivals {
@@ -104,7 +111,7 @@ final class FleetExchanges {
     guard let incarnation = agent.lease.incarnation else {
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
       work.errands = []
-      return Self.longestPause
+      return FleetLooks.pause
     }
     if !work.isOver { try schedules.align(self, session, incarnation) }
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
@@ -114,6 +121,8 @@ final class FleetExchanges {
     }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
     if !work.isOver { try publish(wanted, session, incarnation) }
+    let lanesWanted = Set(wanted.map(\.lane))
+    if !work.isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
     let settled = try settlements(work.settled, incarnation, session)
     let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
@@ -155,13 +164,14 @@ final class FleetExchanges {
       return .zero
     }
     if isMore { return refused > 0 ? .milliseconds(100) : .zero }
-    var longest = watched == nil ? Self.longestPause : Self.watchPause
+    var longest = looks.longestPause(members: agent.lease.members, isIdle: !agent.holdsAny)
+    if watched != nil { longest = Self.watchPause }
     if try progress.publish(session, incarnation) { longest = min(longest, FleetProgress.pause) }
     // A rate may allow more before anything happens.
     for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
       if let rate { longest = min(longest, max(.milliseconds(100), rate.period / rate.count)) }
     }
-    return min(longest, exchange.nextDue.map { $0 + .milliseconds(1) } ?? longest)
+    return looks.looked(wanting: lanesWanted, next: min(longest, exchange.nextDue.map { $0 + .milliseconds(1) } ?? longest))
   }
 
   private func connected() throws(FleetError) -> FleetSession {

@@ -19,6 +19,8 @@ final class FleetLease: Sendable {
     var isDraining = false
     var hasJoined = false
     var awakeSince = WallTime.distantPast
+    var members = 1
+    var renewals = 0
     var trouble: String?
     var isOver = false
   }
@@ -63,6 +65,9 @@ final class FleetLease: Sendable {
 
   /// Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
   var awakeSince: WallTime { state.withLock { $0.awakeSince } }
+
+  /// How many hosts the fleet has, with this one.
+  var members: Int { state.withLock { $0.members } }
 
   /// Why the database cannot be reached; nil if it can.
   var trouble: String? { state.withLock { $0.trouble } }
@@ -140,7 +145,13 @@ final class FleetLease: Sendable {
     }
     let renewal = try session.renew(known, identifiers: place.host.identifiers, silent: watch.silent(at: asked))
     watch.note(renewal.others, at: SystemClock.bootNanoseconds)
-    state.withLock { $0.awakeSince = renewal.awakeSince }
+    let isSecond = state.withLock { state in
+      (state.awakeSince, state.members) = (renewal.awakeSince, renewal.others.count + 1)
+      state.renewals = state.renewals.adding(saturating: 1)
+      return state.renewals == 2
+    }
+    // The agent waits by now, and learns that notifications come.
+    if isSecond { try session.notify() }
     hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")

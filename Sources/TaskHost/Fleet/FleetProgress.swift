@@ -18,7 +18,7 @@ final class FleetProgress {
 
   /// Returns whether runs go on here, of which more may have to be told soon.
   func publish(_ session: FleetSession, _ incarnation: String) throws(FleetError) -> Bool {
-    guard agent.holdsAnything else { return false }
+    guard agent.holdsAny else { return false }
     guard SystemClock.now >= due else { return true }
     due = SystemClock.now + Self.pause
     let answer = Awaited<[LiveRunEntry]>()

@@ -59,9 +59,7 @@ final class FleetSchedules {
       try exchanges.run(change, session, incarnation)
     }
     for id in abandoned {
-      let isStopped = try session.stop(id)
-      if isStopped { try session.notify() }
-      guard !isStopped else { continue }
+      guard try !session.stop(id) else { continue }
       let end = FleetErrand(.all([id])) { _ in
         .endSchedule(id)
       } completion: { result in

@@ -1,0 +1,43 @@
+import HostThreads
+import TaskModel
+import Testing
+
+@testable import TaskHost
+
+@Suite("When a host looks at its fleet") struct FleetLooksTests {
+  @Test("a small fleet, a host that has requests and one that nobody tells of anything look every 5 s")
+  func often() {
+    var looks = FleetLooks()
+    #expect(looks.longestPause(members: 100, isIdle: true) == .seconds(5))
+    // What comes with an answer may come through a pool.
+    looks.told(after: .milliseconds(20))
+    #expect(looks.longestPause(members: 100, isIdle: true) == .seconds(5))
+    looks.told(after: .seconds(1))
+    #expect(looks.longestPause(members: 8, isIdle: true) == .seconds(5))
+    #expect(looks.longestPause(members: 100, isIdle: false) == .seconds(5))
+  }
+
+  @Test(
+    "the more hosts there are, the more rarely each one looks, at least every 30 s",
+    arguments: [(16, 10), (48, 30), (100, 30), (Int.max / 16, 30)])
+  func rarely(members: Int, seconds: Int) {
+    var looks = FleetLooks()
+    looks.told(after: .seconds(1))
+    for _ in 0..<20 {
+      let pause = looks.longestPause(members: members, isIdle: true)
+      #expect(pause <= .seconds(seconds) && pause >= .seconds(seconds) * 0.75)
+    }
+  }
+
+  @Test("until the next look is due, only a notification or a lane that is wanted anew is a reason to look")
+  func reasons() {
+    var looks = FleetLooks()
+    #expect(looks.rest(wanting: []) == nil)
+    #expect(looks.looked(wanting: [1, 2], next: .seconds(30)) == .seconds(5))
+    #expect(looks.rest(wanting: [1, 2]) == .seconds(5))
+    #expect(looks.rest(wanting: [1]) == .seconds(5))
+    #expect(looks.rest(wanting: [1, 3]) == nil)
+    looks.told(after: .zero)
+    #expect(looks.rest(wanting: [1]) == nil)
+  }
+}
