@@ -15,6 +15,9 @@ extension FleetSchema {
         INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE due > taskhost.now_ms() RETURNING 1
       )
       SELECT (SELECT count(*) FROM soon) + (SELECT count(*) FROM later) INTO waiting;
+      -- Whoever had one that waits for others may have been about to decide.
+      INSERT INTO taskhost.undecided (request)
+        SELECT r.id FROM taskhost.request r WHERE r.id = ANY (ids) AND r.state = 'blocked' ORDER BY r.id ON CONFLICT DO NOTHING;
       RETURN waiting;
     END $$
     """,
@@ -166,7 +169,7 @@ extension FleetSchema {
       RETURN taskhost.put_back(gone);
     END $$
     """,
-    // Takes those of these requests that nobody owns, waiting ones and dead letters, to change them. They go back with `finish`. Of a dead
+    // Takes those of these requests that nobody owns, waiting and blocked ones and dead letters, to change them. They go back with `finish`. Of a dead
     // letter, `is_held` says whether another request has its unique key.
     """
     CREATE OR REPLACE FUNCTION taskhost.take(me uuid, ids bigint[])
@@ -184,7 +187,7 @@ extension FleetSchema {
       ), waiting AS (
         DELETE FROM taskhost.later l USING wanted w WHERE l.due = w.due AND l.request = w.id RETURNING l.request
       ), free AS (
-        SELECT request FROM soon UNION ALL SELECT request FROM waiting UNION ALL SELECT w.id FROM wanted w WHERE w.state = 'failed'
+        SELECT request FROM soon UNION ALL SELECT request FROM waiting UNION ALL SELECT w.id FROM wanted w WHERE w.state IN ('failed', 'blocked')
       ), owned AS (
         INSERT INTO taskhost.claim (request, incarnation, epoch, since, visiting) SELECT f.request, me, token, taskhost.now_ms(), true
         FROM free f ON CONFLICT DO NOTHING RETURNING request
@@ -216,10 +219,13 @@ extension FleetSchema {
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id) LIMIT 100
     $$
     """,
+    // What came for requests while hosts had them: events, and, without an event, ends of those that they wait for.
     """
     CREATE OR REPLACE FUNCTION taskhost.unheard() RETURNS TABLE (request bigint, event text, payload bytea) LANGUAGE sql AS $$
       SELECT e.request, e.event, e.payload FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request
       WHERE r.state = 'pending' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = e.request)
+      UNION ALL (SELECT u.request, NULL, NULL FROM taskhost.undecided u JOIN taskhost.request r ON r.id = u.request
+      WHERE r.state = 'blocked' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = u.request) LIMIT 500)
     $$
     """,
     // Records what became of claimed requests, and returns those that were this host's to decide. The others were fenced. A payload
@@ -253,7 +259,7 @@ extension FleetSchema {
           checkpoint = kept.checkpoint,
           record = kept.record, payload = coalesce(kept.payload, r.payload), event_payload = kept.event_payload,
           lost = CASE WHEN kept.visiting THEN r.lost ELSE 0 END
-        FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'failed')
+        FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'blocked', 'failed')
         RETURNING r.id, r.state, r.lane, r.rank, r.due
       ), soon AS (
         INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE state = 'pending' AND due <= now
@@ -266,6 +272,8 @@ extension FleetSchema {
         JOIN mine ON mine.request = u.request JOIN taskhost.request r ON r.id = u.request
       )
       SELECT mine.request FROM mine;
+      PERFORM taskhost.settle_edges(ids);
+      IF cardinality(ids) > cardinality(run_requests) THEN PERFORM taskhost.tell(me, ids, states, run_requests); END IF;
     END $$
     """,
   ]
@@ -318,6 +326,18 @@ extension FleetSchema {
         END IF;
       END IF;
       LOOP
+        -- What has ended may still hold the key. A host that adds a request with a drawn id has looked at that.
+        IF named IS NOT NULL AND drawn IS NULL THEN
+          SELECT w.request AS id INTO before FROM taskhost.unique_window w
+            WHERE w.identifier = task AND w.key = named AND w.until > taskhost.now_ms()
+              AND NOT EXISTS (SELECT FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed');
+          IF FOUND THEN
+            IF keeps THEN UPDATE taskhost.idempotency i SET request = before.id WHERE i.key = idempotent;
+            ELSE DELETE FROM taskhost.idempotency i WHERE i.key = idempotent; END IF;
+            RETURN QUERY SELECT before.id, 'held'::text;
+            RETURN;
+          END IF;
+        END IF;
         INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
           VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
           ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;

@@ -5,7 +5,7 @@
 ///
 /// How requests move, and why so, is in `Documentation/decisions/fleet-claims.md`.
 enum FleetSchema {
-  /// The version that ``tables`` and ``functions`` make.
+  /// The version that ``tables``, ``graphTables`` and ``functions`` make.
   static let version: Int64 = 1
   /// The oldest version that this host works on.
   static let oldestVersion: Int64 = 1
@@ -59,11 +59,11 @@ enum FleetSchema {
     "CREATE TABLE taskhost.schedule (identifier text, key text, host text, PRIMARY KEY (identifier, key, host))",
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
-    // Who owns a request: to run it, or only to change it (`visiting`).
+    // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run, once that has gone on for a while.
     """
     CREATE TABLE taskhost.claim (
       request bigint PRIMARY KEY, incarnation uuid NOT NULL, epoch bigint NOT NULL, since bigint NOT NULL,
-      visiting boolean NOT NULL DEFAULT false)
+      visiting boolean NOT NULL DEFAULT false, run text)
     """,
     """
     CREATE TABLE taskhost.ended (
@@ -83,7 +83,7 @@ enum FleetSchema {
   ]
 
   /// Makes the functions of this version, or replaces those of an older one.
-  static let functions = [now, newID, days, hosts, lanes, claiming, finishing, submitting, submission].flatMap { $0 }
+  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, submission].flatMap { $0 }
 
   private static let now = [
     """
@@ -127,6 +127,8 @@ enum FleetSchema {
       END LOOP;
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
       DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
+      DELETE FROM taskhost.unique_window w WHERE w.until < taskhost.now_ms();
+      DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       -- What a host had that is gone for so long.
       DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host);

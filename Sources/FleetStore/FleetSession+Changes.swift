@@ -4,7 +4,7 @@ import TaskStore
 // Changes to requests that no host runs: a host takes them, changes them as its own, and gives them back.
 
 extension FleetSession {
-  /// Takes those of these requests that nobody owns: waiting ones and dead letters. ``settle(_:_:adding:)`` gives them back.
+  /// Takes those of these requests that nobody owns: waiting and blocked ones, and dead letters. ``settle(_:_:adding:)`` gives them back.
   package func take(_ incarnation: String, _ ids: [RequestID]) throws(FleetError) -> [ClaimedRequest] {
     let rows = try ask([
       Self.holdLease(incarnation),
@@ -18,9 +18,11 @@ extension FleetSession {
   ///
   /// - Parameters:
   ///   - drafts: With ids that ``draw(_:)`` gave.
+  ///   - keys: What else happens to unique keys.
   ///   - heard: Requests that know by now of the events that came for them.
   package func settle(
-    _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [], heard: [RequestID] = []
+    _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
+    keys: FleetKeyChanges = FleetKeyChanges(), heard: [RequestID] = []
   ) throws(FleetError) {
     var statements = [
       Self.holdLease(incarnation), Self.finish(incarnation, settled),
@@ -28,10 +30,12 @@ extension FleetSession {
     if !heard.isEmpty {
       statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
     }
-    let rows = try ask(statements + drafts.map { Self.enqueue(named: $0) })
-    for index in drafts.indices where try named(rows[statements.count + index]).known != .new {
-      throw .refused("another submission was faster")
+    if !keys.moved.isEmpty {
+      statements.append(
+        PostgresStatement(
+          "SELECT taskhost.rekey($1, $2)", .ints(keys.moved.keys.map(\.sequence)), .texts(keys.moved.values.map { $0 })))
     }
+    _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts, keys))
   }
 
   /// Draws ids for new requests.
@@ -67,6 +71,11 @@ extension FleetSession {
     }
   }
 
+  /// The requests in the same rows that have no event.
+  func undecided(_ rows: PostgresRows) -> [RequestID] {
+    (0..<rows.count).compactMap { rows.text($0, 1) == nil ? rows.int($0, 0) : nil }.map { RequestID(sequence: $0, origin: origin) }
+  }
+
   /// Of ids as texts in a JSON array.
   func ids(_ texts: [UInt8]?) -> [RequestID] {
     RecordText.texts(texts).compactMap { Int64($0) }.map { RequestID(sequence: $0, origin: origin) }
@@ -84,6 +93,16 @@ extension FleetSession {
       PostgresStatement(
         "UPDATE taskhost.host SET closed = $2, closed_because = $3 WHERE incarnation = $1::uuid AND fenced IS NULL", .text(incarnation),
         .ints(closed.map(\.lane)), .texts(closed.map(\.reason))))
+  }
+
+  /// Says how far runs of the host have come.
+  package func publish(_ incarnation: String, running runs: [RunRecord]) throws(FleetError) {
+    _ = try ask(
+      PostgresStatement(
+        """
+        UPDATE taskhost.claim c SET run = u.run FROM unnest($2::bigint[], $3::text[]) AS u (request, run)
+        WHERE c.request = u.request AND c.incarnation = $1::uuid
+        """, .text(incarnation), .ints(runs.map(\.request.sequence)), .texts(runs.map { RecordText.text(of: $0) })))
   }
 
   /// Cancels a request that a host owns: that host stops it, see ``FleetExchange/cancelled``.

@@ -258,6 +258,15 @@ extension FleetSession {
     return Array(runs(rows).filter(query.matches).prefix(max(1, query.limit)))
   }
 
+  /// Runs that go on, as their hosts have told of them last, newest first: of a request, or all.
+  package func running(_ request: RequestID?) throws(FleetError) -> [RunRecord] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT run FROM taskhost.claim WHERE run IS NOT NULL AND ($1::bigint IS NULL OR request = $1)", .int(request?.sequence)))
+    let runs = (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
+    return runs.sorted { $0.id > $1.id }
+  }
+
   /// A run that has ended; nil if there is none.
   package func run(_ id: RunID) throws(FleetError) -> RunRecord? {
     runs(try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE id = $1", .text(id.description)))).first

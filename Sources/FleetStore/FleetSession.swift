@@ -131,7 +131,8 @@ package final class FleetSession {
     exchange.cancelled = ids(looked.bytes(last, 13))
     exchange.late = ids(looked.bytes(last, 14))
     if looked.flag(last, 15) {
-      exchange.unheard = events(try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()")))
+      let unheard = try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
+      (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
     }
     return exchange
   }

@@ -90,6 +90,8 @@ package struct SettledRequest: Sendable {
   package var checkpoint: [UInt8]?
   /// Whether the payload may be another one than before.
   package var hasNewPayload = false
+  /// What it waits for, or waited for, if the host has read that.
+  package var edges: [DependencyRecord] = []
 
   package init(record: RequestRecord, lane: Int64, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
     (self.record, self.lane, self.runs) = (record, lane, runs)
@@ -108,6 +110,8 @@ package struct FleetExchange: Sendable {
   package var late: [RequestID] = []
   /// Events that came while a host had the request that waits for them, and that nobody has told it yet.
   package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
+  /// Blocked requests that nobody has, and of whose predecessors some have ended.
+  package var undecided: [RequestID] = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
   /// How many lanes there are, of all identifiers.
@@ -132,6 +136,8 @@ package struct FleetDraft: Sendable {
   package var fingerprint: UInt64
   /// Whether the record has an id that the database has drawn.
   package var isDrawn = false
+  /// What it waits for, or waited for.
+  package var edges: [DependencyRecord] = []
 
   package init(record: RequestRecord, lane: Int64, fingerprint: UInt64 = 0) {
     (self.record, self.lane, self.fingerprint) = (record, lane, fingerprint)

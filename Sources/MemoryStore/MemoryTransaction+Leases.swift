@@ -9,10 +9,12 @@ extension MemoryTransaction {
     // A run is created after its request, and few are here: the others have been surrendered.
     let ended = runs.values.filter { $0.request == id }.sorted { $0.id < $1.id }
     forgetRuns(ended.map(\.id.sequence))
+    let edges = try edges(of: id)
+    if !edges.isEmpty { setEdges(nil, of: id.sequence) }
     let checkpoint = checkpoints[id.sequence]
     removeCheckpoint(of: id.sequence)
     remove(row)
     undo { [unowned self] in restore(row) }
-    return SurrenderedRequest(record: record, runs: ended, eventPayload: row.eventPayload, checkpoint: checkpoint)
+    return SurrenderedRequest(record: record, runs: ended, eventPayload: row.eventPayload, checkpoint: checkpoint, edges: edges)
   }
 }

@@ -53,7 +53,7 @@ extension Host {
         } completion: {
           completion($0)
         }
-        errand.needsKey = order.action == .retry
+        errand.revives = order.action == .retry
         fleet.agent.add(errand)
       }
       result.add(step)

@@ -19,7 +19,7 @@ extension Host {
   }
 
   /// Makes a dead letter pending again.
-  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, needsKey: true, .retry(id)) }
+  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, revives: true, .retry(id)) }
 
   /// Discards a dead letter.
   public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, .discard(id)) }
@@ -38,7 +38,7 @@ extension Host {
   public func resume(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, .resume(id)) }
 
   private func change<Value: Sendable>(
-    _ id: RequestID, needsKey: Bool = false, _ change: SchedulerChange<Value>
+    _ id: RequestID, revives: Bool = false, _ change: SchedulerChange<Value>
   ) async throws(RequestRefusal) -> Value {
     guard let fleet = try fleetThatHas(id) else { return try await ask { self.scheduler.perform(change, completion: $0) } }
     return try await ask { completion in
@@ -47,7 +47,7 @@ extension Host {
       } completion: {
         completion($0)
       }
-      errand.needsKey = needsKey
+      errand.revives = revives
       fleet.agent.add(errand)
     }
   }

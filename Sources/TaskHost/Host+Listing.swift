@@ -65,13 +65,18 @@ extension Host {
 
   /// The matching runs: live ones of this host first, then ended ones, newest first. With a cursor, all are in one order, newest first.
   public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
-    let running = await liveRuns().filter(query.matches)
+    var running = await liveRuns().filter(query.matches)
+    let own = Set(running.map(\.id))
     var ended = try read { () throws(StoreError) in try store.runs(query) }
     if let fleet, query.request.map({ fleet.has($0) }) != false {
       ended += try fleet.readIfThere { (session) throws(FleetError) in try session.runs(query) } ?? []
       ended.sort { $0.id > $1.id }
+      let there = try fleet.readIfThere { (session) throws(FleetError) in try session.running(query.request) } ?? []
+      running += there.filter { other in query.matches(other) && !running.contains { $0.id == other.id } }
     }
-    let all = running + ended.filter { ended in !running.contains { $0.id == ended.id } }
+    // What another host has told of its run is older than its end.
+    let over = Set(ended.map(\.id)).intersection(running.map(\.id).filter { id in !own.contains(id) })
+    let all = running.filter { !over.contains($0.id) } + ended.filter { ended in !own.contains(ended.id) }
     return Array((query.after == nil ? all : all.sorted { $0.id > $1.id }).prefix(query.limit))
   }
 
@@ -80,6 +85,8 @@ extension Host {
     if let running = await liveRuns().first(where: { $0.id == id }) { return try traced(running) }
     if let record = try read({ () throws(StoreError) in try store.run(id) }) { return try traced(record) }
     if let fleet, let record = try fleet.readIfThere({ (session) throws(FleetError) in try session.run(id) }) ?? nil { return record }
+    let there = try fleet?.readIfThere { (session) throws(FleetError) in try session.running(nil) } ?? []
+    if let running = there.first(where: { $0.id == id }) { return running }
     throw RequestRefusal(.notFound, "there is no run \(id)")
   }
 

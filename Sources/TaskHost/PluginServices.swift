@@ -89,7 +89,8 @@ final class PluginServices: WorkerServices {
       scheduler.setCheckpoint(value, run: run.run, request: run.request) { completion(CallAnswer($0)) }
     case .submit(_, let request):
       try rules.submissions.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
-        try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
+        if let fleet, fleet.has(id), let shared = try? fleet.request(id) { return shared.request.identifier }
+        return try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
       }
       let plugin = own.first ?? run.identifier
       let done: @Sendable (Result<Submission, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { .submission($0) })) }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -54,6 +55,42 @@ struct FleetViewTests {
         path = page["next"]?.string.map { "/v1/requests?limit=2&after=\($0)" }
       }
       #expect(seen.count == 5 && Set(seen) == ids, "\(seen) \(ids)")
+    }
+  }
+
+  @Test("a run that goes on at another host is listed and shown here, with its progress")
+  func progress() async throws {
+    let job = """
+      read -r run; echo '{"type":"progress","run":1,"completed":3,"total":10,"unit":"files"}'
+      read -r line < @PIPE@.go; echo '{"type":"result","run":1,"result":"success"}'; read -r end
+      """
+    let fleet = try await FleetGround(lease: "10s")
+    guard mkfifo(fleet.pipe + ".go", 0o600) == 0 else { throw TestFailure("mkfifo") }
+    try await fleet.withHosts(job: job, keys: "persistent = true") { first, second in
+      try await FleetGround.joined(first, second)
+      #expect(try await fleet.taskhost("drain", "a").status == 0)
+      try await first.current.line(with: "it takes nothing more of it")
+      let id = try await FleetGround.submit(first)
+      let path = "/v1/runs?request=\(id)"
+      let socket = first.socket
+      let run = try await onThread {
+        // It is told of after two seconds.
+        let end = ContinuousClock.now + .seconds(30)
+        while true {
+          let runs = try SocketClient(socket).request("GET", path).json()["runs"]?.array ?? []
+          if let run = runs.first, run["progress"] != nil { return run }
+          guard ContinuousClock.now < end else { throw TestFailure("no progress: \(runs)") }
+          usleep(50_000)
+        }
+      }
+      #expect(run["progress"]?["completed"]?.integer == 3 && run["outcome"]?.string == nil, "\(run)")
+      let shown = try await first.json("runs", "show", run["id"]?.string ?? "")
+      #expect(shown["progress"]?["total"]?.integer == 10, "\(shown)")
+      let told = try await Program.run("/usr/bin/timeout", ["20", "/bin/sh", "-c", "echo go > \"$0\"", fleet.pipe + ".go"])
+      #expect(told.status == 0)
+      try await first.request(id, is: "succeeded")
+      let ended = try await first.runs(of: id)
+      #expect(ended.count == 1 && ended[0]["outcome"]?.string == "succeeded", "\(ended)")
     }
   }
 

@@ -50,6 +50,8 @@ final class FleetAgent: Sendable {
   let log: Logger
   /// Since when somebody has read the host's events; nil if nobody does.
   let observedSince: @Sendable () -> MonotonicTime?
+  /// Adds the progress of a run that goes on here.
+  let complete: @Sendable (RunRecord) -> RunRecord
   /// Adds an event to them.
   let observe: @Sendable (HostEvent) -> Void
 
@@ -64,6 +66,7 @@ final class FleetAgent: Sendable {
   ) throws(HostFailure) {
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
     observedSince = { [weak events] in events?.observedSince }
+    complete = { [weak events] in events?.live.complete($0) ?? $0 }
     observe = { [weak events] in events?.receive(Scheduler.Notice.event($0)) }
     let waker = taskhost_system_event_create()
     guard waker >= 0 else { throw HostFailure(.temporary, "fleet: eventfd: \(ErrorNumber.last)") }
@@ -125,6 +128,7 @@ final class FleetAgent: Sendable {
 
   /// Submits requests to the fleet, all or none.
   func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
+    guard !requests.contains(where: \.dependsOnOthers) else { return add(FleetErrand(submitting: requests, completion: completion)) }
     scheduler.draft(requests, fleet: place.origin) { [self] in add($0, completion: completion) }
   }
 
@@ -133,11 +137,20 @@ final class FleetAgent: Sendable {
     _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
+    let first: @Sendable (Result<[Submission], RequestRefusal>) -> Void = { submissions in
+      completion(
+        submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
+    }
+    guard !request.dependsOnOthers else {
+      return add(
+        FleetErrand(.submission([request])) { _ in
+          .submit(request, from: run, by: plugin)
+        } completion: {
+          first($0)
+        })
+    }
     scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
-      add(draft.map { [$0] }) { submissions in
-        completion(
-          submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
-      }
+      add(draft.map { [$0] }, completion: first)
     }
   }
 

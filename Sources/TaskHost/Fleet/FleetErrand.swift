@@ -15,12 +15,16 @@ struct FleetErrand: Sendable {
     case some([RequestID])
     /// Those that wait for an event, which others are told of when they are back.
     case waiting(event: String, payload: [UInt8]?)
+    /// Those that hold the keys of a submission. It is told of its predecessors.
+    case submission([TaskRequest])
   }
 
   /// What the scheduler has made of them.
   struct Visited: Sendable {
     let changed: [SurrenderedRequest]
-    let added: [RequestRecord]
+    let added: [SurrenderedRequest]
+    let keys: [RequestID: FleetSubmissionKey]
+    let moves: FleetKeyMoves
     /// Whether all that was taken has come to the scheduler; the rest goes back as it is.
     var isWhole = true
     /// Tells who asked.
@@ -28,13 +32,11 @@ struct FleetErrand: Sendable {
   }
 
   let subject: Subject
-  /// Whether a dead letter is left alone while another request has its unique key.
-  var needsKey = false
-  /// How many requests the change may add.
-  var adds = 0
-  /// The hash and the idempotency key of the submission that it may add.
-  var idempotency: (key: String, fingerprint: UInt64)?
-  let visit: @Sendable (Scheduler, [LeasedRequest], [RequestID], @escaping @Sendable (Result<Visited, RequestRefusal>) -> Void) -> Void
+  /// Whether dead letters are to live again: those that failed because of them come along, and one whose unique key another request has is
+  /// left alone.
+  var revives = false
+  /// Gets what was gathered, and which of the requests the change is for.
+  let visit: @Sendable (Scheduler, FleetVisitors, [RequestID], @escaping @Sendable (Result<Visited, RequestRefusal>) -> Void) -> Void
   let refuse: @Sendable (RequestRefusal) -> Void
 
   /// - Parameters:
@@ -45,9 +47,12 @@ struct FleetErrand: Sendable {
     completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void
   ) {
     self.subject = subject
-    visit = { scheduler, visitors, drawn, done in
-      scheduler.visit(visitors, drawn: drawn, change(visitors.map(\.record.id))) { result in
-        done(result.map { visit in Visited(changed: visit.changed, added: visit.added) { completion(.success(visit.value)) } })
+    visit = { scheduler, visitors, ids, done in
+      scheduler.visit(visitors, change(ids)) { result in
+        done(
+          result.map { visit in
+            Visited(changed: visit.changed, added: visit.added, keys: visit.keys, moves: visit.moves) { completion(.success(visit.value)) }
+          })
       }
     }
     refuse = { completion(.failure($0)) }
@@ -55,18 +60,33 @@ struct FleetErrand: Sendable {
 }
 
 extension FleetExchanges {
+  /// How often an errand is tried if what it looks at changes meanwhile.
+  private static let mostTries = 10
+
   /// Runs an errand to its end.
   ///
   /// - Throws: If the database is away, or the lease has ended. Who asked knows it then.
   func run(_ errand: FleetErrand, _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     do throws(FleetError) {
       var result: Result<FleetErrand.Visited, RequestRefusal>
-      do throws(FleetError) { result = try visit(errand, session, incarnation) } catch {
-        guard case .refused(let why) = error else { throw error }
-        result = .failure(RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)"))
-      }
-      let isWhole = (try? result.get().isWhole) == true
-      if !isWhole { _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation)) }
+      var triesLeft = Self.mostTries
+      repeat {
+        triesLeft -= 1
+        do throws(FleetError) { result = try visit(errand, session, incarnation) } catch {
+          switch error {
+          case .changed: result = .failure(RequestRefusal(.conflict, "\(error)"))
+          case .refused(let why):
+            result = .failure(RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)"))
+            triesLeft = 0
+          default: throw error
+          }
+          _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
+          continue
+        }
+        triesLeft = 0
+        let isWhole = (try? result.get().isWhole) == true
+        if !isWhole { _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation)) }
+      } while triesLeft > 0
       switch result {
       case .success(let visited): visited.tell()
       case .failure(let refusal): errand.refuse(refusal)
@@ -80,49 +100,17 @@ extension FleetExchanges {
   private func visit(
     _ errand: FleetErrand, _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> Result<FleetErrand.Visited, RequestRefusal> {
-    var taken: [ClaimedRequest]
-    var visitors: [LeasedRequest] = []
-    switch errand.subject {
-    case .all(let ids):
-      taken = try session.take(incarnation, ids)
-      for id in ids where !taken.contains(where: { $0.id == id }) {
-        guard let record = try session.request(id) else {
-          return .failure(RequestRefusal(.notFound, "the fleet has no request \(id)"))
-        }
-        guard record.state == .succeeded || record.state == .cancelled else {
-          return .failure(
-            RequestRefusal(.conflict, "request \(id) has just changed, or a host of the fleet has it: look again, or wait for its end"))
-        }
-        // The scheduler says why an ended one cannot be changed.
-        visitors.append(LeasedRequest(record))
-      }
-    case .some(let ids): taken = try session.take(incarnation, ids)
-    case .waiting(let event, let payload):
-      let ids = try session.waiting(forEvent: event)
-      // First what others have: what comes back meanwhile is not missed.
-      _ = try session.raise(event, payload: payload, for: ids, besides: incarnation)
-      taken = try session.take(incarnation, ids)
+    let gathered: FleetGathering
+    switch try gather(for: errand, session, incarnation) {
+    case .success(let found): gathered = found
+    case .failure(let refusal): return .failure(refusal)
     }
-    let count = taken.count
-    if errand.needsKey, let held = taken.first(where: \.isHeld) {
-      if case .all = errand.subject {
-        return .failure(RequestRefusal(.conflict, "another request has the unique key of \(held.id): cancel that one first"))
-      }
-      taken.removeAll(where: \.isHeld)
-    }
-    for claim in taken {
-      switch claim.record {
-      case .success(let record): visitors.append(LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint))
-      case .failure(let flaw): agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
-      }
-    }
-    let drawn = try session.draw(errand.adds)
     let answer = Awaited<Result<FleetErrand.Visited, RequestRefusal>>()
-    errand.visit(agent.scheduler, visitors, drawn) { answer.set($0) }
+    errand.visit(agent.scheduler, gathered.visitors, gathered.subjects) { answer.set($0) }
     switch answer.wait() {
     case .success(var visited):
       try settle(visited, of: errand, session, incarnation)
-      visited.isWhole = visited.changed.count >= count
+      visited.isWhole = visited.changed.count >= gathered.count
       return .success(visited)
     case .failure(let refusal): return .failure(refusal)
     }
@@ -134,19 +122,23 @@ extension FleetExchanges {
     var settled: [SettledRequest] = []
     for request in visited.changed {
       var one = try settlement(request, session)
-      one.hasNewPayload = true
+      (one.hasNewPayload, one.edges) = (true, request.edges)
       settled.append(one)
     }
     var drafts: [FleetDraft] = []
-    for var record in visited.added {
-      record.request.idempotencyKey = errand.idempotency?.key
-      var draft = FleetDraft(
-        record: record, lane: try laneID(record.lane, session), fingerprint: errand.idempotency?.fingerprint ?? 0)
-      draft.isDrawn = true
+    for added in visited.added {
+      var record = added.record
+      let key = visited.keys[record.id]
+      record.request.idempotencyKey = key?.key
+      var draft = FleetDraft(record: record, lane: try laneID(record.lane, session), fingerprint: key?.fingerprint ?? 0)
+      (draft.isDrawn, draft.edges) = (true, added.edges)
       drafts.append(draft)
     }
+    var keys = FleetKeyChanges()
+    keys.moved = visited.moves.moved
+    keys.held = visited.moves.held.map { ($0.identifier, $0.key, $0.request, $0.length) }
     guard !settled.isEmpty || !drafts.isEmpty else { return }
-    try session.settle(incarnation, settled, adding: drafts, heard: settled.map(\.record.id))
+    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: settled.map(\.record.id))
     try session.notify()
   }
 }

@@ -17,11 +17,12 @@ final class FleetExchanges {
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
   private let schedules: FleetSchedules
+  private let progress: FleetProgress
   /// When reasons may be published again, and the lanes for which that was done last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64])?
   /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
-  private var watched: (until: WallTime, runs: Set<RunID>)?
+  private var watched: (until: WallTime, runs: Set<RunID>, requests: Set<RequestID>)?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
   /// When what waits here is looked at next.
@@ -30,9 +31,6 @@ final class FleetExchanges {
   /// When and why the host looks at the database.
   private var looks = FleetLooks()
 
-  /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
-  /// clocks differ.
-  private static let soon = Duration.seconds(60)
   /// How often reasons are published at most, and of how many lanes.
   private static let publishPause = Duration.seconds(2)
   private static let mostPublished = 200
@@ -48,6 +46,7 @@ final class FleetExchanges {
   init(_ agent: FleetAgent) {
     self.agent = agent
     schedules = FleetSchedules(agent)
+    progress = FleetProgress(agent)
   }
 
   func serve() {
@@ -135,6 +134,13 @@ final class FleetExchanges {
         } completion: { (_: Result<Void, RequestRefusal>) in
         }, session, incarnation)
     }
+    if !exchange.undecided.isEmpty {
+      try run(
+        FleetErrand(.some(exchange.undecided)) {
+          .decide($0)
+        } completion: { (_: Result<Void, RequestRefusal>) in
+        }, session, incarnation)
+    }
     for (request, event, payload) in exchange.unheard {
       try run(
         FleetErrand(.some([request])) {
@@ -156,12 +162,14 @@ final class FleetExchanges {
       return looks.looked(wanting: lanesWanted, next: .zero)
     }
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
-    return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted))
+    let areShown = try progress.publish(session, incarnation)
+    return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
   }
 
   /// How long until something may have changed of which nobody tells the host.
-  private func pause(after exchange: FleetExchange, wanting wanted: [FleetDemand]) -> Duration {
+  private func pause(after exchange: FleetExchange, wanting wanted: [FleetDemand], areRunsShown: Bool) -> Duration {
     var pauses = [watched == nil ? looks.longestPause(members: agent.lease.members, isIdle: !agent.holdsAny) : Self.watchPause]
+    if areRunsShown { pauses.append(FleetProgress.pause) }
     // A rate may allow more before anything happens.
     for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
       if let rate { pauses.append(max(.milliseconds(100), rate.period / rate.count)) }
@@ -209,88 +217,15 @@ final class FleetExchanges {
       agent.observe(.run(run))
       if let request { agent.observe(.request(request)) }
     }
-    watched = (until, seen)
-  }
-
-  // MARK: Submissions
-
-  /// Adds what was submitted, and answers. Returns how many of the new requests are due soon.
-  private func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
-    guard !arrivals.isEmpty else { return 0 }
-    let isNamed = { (arrival: FleetAgent.Arrival) in
-      arrival.submissions.contains { $0.record.request.uniqueKey != nil || $0.record.request.idempotencyKey != nil }
+    // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
+    let age = SystemClock.now - since + Self.overlap
+    let first = before?.until.moved(by: .zero - Self.overlap) ?? until.moved(by: .zero - age)
+    var others: Set<RequestID> = []
+    for request in try session.endedWithoutRun(since: first, besides: agent.lease.incarnation) {
+      others.insert(request.id)
+      if request.state.isFinal, before?.requests.contains(request.id) != true { agent.observe(.request(request)) }
     }
-    var added = 0
-    let soon = SystemClock().wallTime.moved(by: Self.soon)
-    let plain = arrivals.filter { !isNamed($0) }
-    if !plain.isEmpty {
-      let ids = try session.enqueue(try drafts(of: plain.flatMap(\.submissions), session))
-      var rest = ids[...]
-      for arrival in plain {
-        let own = rest.prefix(arrival.submissions.count)
-        rest = rest.dropFirst(arrival.submissions.count)
-        arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
-      }
-      added += plain.reduce(0) { $0 + $1.submissions.count { $0.record.due < soon } }
-    }
-    arrivals = arrivals.filter(isNamed)
-    while let arrival = arrivals.first {
-      let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
-      arrivals.removeFirst()
-      added += zip(done, arrival.submissions).count { $0.known == .new && $1.record.due < soon }
-      if let holder = done.first(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
-        settleConflict(of: arrival, with: holder.id)
-        continue
-      }
-      arrival.completion(Self.answers(to: arrival, done))
-    }
-    return added
-  }
-
-  /// Lets the scheduler decide what becomes of the holder of a submission's unique key.
-  private func settleConflict(of arrival: FleetAgent.Arrival, with holder: RequestID) {
-    guard arrival.submissions.count == 1, var request = arrival.submissions.first?.submitted else {
-      return arrival.completion(
-        .failure(
-          RequestRefusal(
-            .conflict, "\(holder) holds a unique key, and several requests of the fleet at once change no holder: submit them one by one")))
-    }
-    let idempotency = request.idempotencyKey.map { (key: $0, fingerprint: arrival.submissions[0].fingerprint) }
-    request.idempotencyKey = nil
-    var errand = FleetErrand(.all([holder])) { [request] _ in
-      .submit([request])
-    } completion: {
-      arrival.completion($0)
-    }
-    (errand.adds, errand.idempotency) = (1, idempotency)
-    agent.add(errand)
-  }
-
-  private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {
-    var answers: [Submission] = []
-    for (submission, named) in zip(arrival.submissions, done) {
-      switch named.known {
-      case .new: answers.append(submission.answer(named.id, .created, isRepeated: false))
-      case .held: answers.append(submission.answer(named.id, .kept, isRepeated: false))
-      case .repeated: answers.append(submission.answer(named.id, .created, isRepeated: true))
-      case .different:
-        return .failure(
-          RequestField.idempotencyKey.refusal(
-            "the idempotency key was used for another submission, which became \(named.id): use a new key", code: .conflict))
-      }
-    }
-    return .success(answers)
-  }
-
-  private func drafts(of submissions: [FleetSubmission], _ session: FleetSession) throws(FleetError) -> [FleetDraft] {
-    var drafts: [FleetDraft] = []
-    drafts.reserveCapacity(submissions.count)
-    for submission in submissions {
-      drafts.append(
-        FleetDraft(
-          record: submission.record, lane: try laneID(submission.record.lane, session), fingerprint: submission.fingerprint))
-    }
-    return drafts
+    watched = (until, seen, others)
   }
 
   func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {

@@ -346,13 +346,18 @@ public struct SurrenderedRequest: Sendable, Hashable {
   public var eventPayload: [UInt8]?
   /// What its runs saved for the next one; nil for nothing.
   public var checkpoint: [UInt8]?
+  /// What it waits for, or waited for, if the host knew that.
+  public var edges: [DependencyRecord]
 
   /// Creates one.
-  public init(record: RequestRecord, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
+  public init(
+    record: RequestRecord, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil, edges: [DependencyRecord] = []
+  ) {
     self.record = record
     self.runs = runs
     self.eventPayload = eventPayload
     self.checkpoint = checkpoint
+    self.edges = edges
   }
 }
 

@@ -10,7 +10,8 @@ extension SchedulerCore {
     to submitted: TaskRequest, again key: String, by submitter: Submitter, _ transaction: any StoreTransaction
   ) throws -> Submission? {
     try RequestField.idempotencyKey.check(key: key)
-    guard let known = try transaction.submission(withKey: key, by: submitter.plugin) else { return nil }
+    let found = try visiting.map { $0.known[key] } ?? transaction.submission(withKey: key, by: submitter.plugin)
+    guard let known = found else { return nil }
     guard known.fingerprint == RequestFingerprint(of: submitted).value else {
       throw RequestRefusal(
         .conflict,
@@ -32,7 +33,7 @@ extension SchedulerCore {
 
   /// Refuses a plugin that has too many idempotency keys on record. Counts its next one.
   func checkKeys(of submitter: Submitter, _ transaction: any StoreTransaction) throws {
-    guard let plugin = submitter.plugin else { return }
+    guard let plugin = submitter.plugin, visiting == nil else { return }
     let most = Limits.idempotencyKeys
     // Keys that were forgotten meanwhile count until the store is asked again.
     let count = try keyCounts[plugin].flatMap { $0 < most ? $0 : nil } ?? transaction.submissionCount(by: plugin)
@@ -48,6 +49,7 @@ extension SchedulerCore {
 
   /// Refuses a plugin's unique window if too many are open for the identifier. Counts the next one.
   func checkWindows(of identifier: TaskIdentifier, for submitter: Submitter, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard visiting == nil else { return }
     let most = Limits.uniqueWindows
     let count = try windowCounts[identifier].flatMap { $0 < most ? $0 : nil } ?? transaction.windowCount(of: identifier, now: now)
     windowCounts[identifier] = count + 1
@@ -68,7 +70,7 @@ extension SchedulerCore {
     if let holder = try transaction.holder(of: key, identifier: request.identifier) {
       return try settleConflict(with: holder, arrival, transaction, now: now)
     }
-    guard let past = try transaction.windowHolder(of: key, identifier: request.identifier, now: now) else {
+    guard let past = try windowHolder(of: key, request.identifier, transaction, now: now) else {
       return try add(arrival, transaction, now: now)
     }
     var arrival = arrival
@@ -81,7 +83,7 @@ extension SchedulerCore {
     }
     arrival.notes.append(
       "\(ended); on_conflict \(request.onConflict.rawValue) cannot change it: this is a new request, which now holds the key")
-    if request.uniqueWindow == nil { try transaction.hold(key, identifier: request.identifier, for: past, until: now) }
+    if request.uniqueWindow == nil { try hold(key, request.identifier, for: past, until: now, transaction, now: now) }
     return try add(arrival, transaction, now: now)
   }
 
@@ -202,7 +204,7 @@ extension SchedulerCore {
     of holder: RequestRecord, unlessFor request: TaskRequest, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     guard holder.request.uniqueWindow != nil, request.uniqueWindow == nil, let key = request.uniqueKey else { return }
-    try transaction.hold(key, identifier: request.identifier, for: holder.id, until: now)
+    try hold(key, request.identifier, for: holder.id, until: now, transaction, now: now)
   }
 
   /// "has succeeded", "was cancelled", …

@@ -58,6 +58,7 @@ extension SchedulerCore {
       // All plugins share the identifier: no key of one is another's.
       if let plugin = submitter.plugin { request.uniqueKey = request.uniqueKey.map { plugin.scoped($0) } }
     }
+    if visiting != nil, submitter != .completion { try request.checkFleetScope() }
     try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
     let arrival = Arrival(request: request, edges: edges, submitter: submitter, notes: notes)
@@ -66,11 +67,15 @@ extension SchedulerCore {
       submission.notes += pauses.holding(record, now: now).map { "it waits: \($0.sentence(at: now)); to end that: \($0.remedy)" }
     }
     if let key = submitted.idempotencyKey {
-      try transaction.remember(
-        KnownSubmission(
-          fingerprint: RequestFingerprint(of: submitted).value, request: submission.id, disposition: submission.disposition,
-          submitted: now),
-        key: key, by: submitter.plugin)
+      let fingerprint = RequestFingerprint(of: submitted).value
+      if visiting != nil {
+        // The fleet remembers it with the request.
+        visiting?.keys[submission.id] = FleetSubmissionKey(key: key, fingerprint: fingerprint)
+      } else {
+        try transaction.remember(
+          KnownSubmission(fingerprint: fingerprint, request: submission.id, disposition: submission.disposition, submitted: now), key: key,
+          by: submitter.plugin)
+      }
     }
     return submission
   }
@@ -104,7 +109,7 @@ extension SchedulerCore {
     let open = arrival.waits + arrival.edges.filter { $0.ended == nil }.map(\.predecessor)
     let first = firstDue(of: arrival.request, now: now)
     let occurrence = arrival.request.repetition == nil ? nil : first
-    let id: RequestID = drawnIDs.popLast() ?? nextID(now)
+    let id: RequestID = visiting?.drawn.popLast() ?? nextID(now)
     let due = first.moved(by: offset(of: arrival.request, id))
     let isRelaxed = arrival.request.deadline.map { $0 <= now } ?? false
     let (disposition, notes) = (arrival.disposition, arrival.notes)
@@ -119,7 +124,7 @@ extension SchedulerCore {
       awaited?.formUnion(open)
     }
     if let key = record.request.uniqueKey, let window = record.request.uniqueWindow {
-      try transaction.hold(key, identifier: identifier, for: record.id, until: now + window)
+      try hold(key, identifier, for: record.id, until: now + window, transaction, now: now)
     }
     turn.changes += 1
     countLive(identifier, by: 1)

@@ -24,6 +24,12 @@ extension SchedulerCore {
         }
         id = earlier[position]
       }
+      guard (id.origin == fleet) == (visiting != nil) else {
+        throw refusal(
+          visiting == nil
+            ? "\(id) is a request of the fleet, and this one is not: only requests of the fleet wait for it"
+            : "\(id) is not a request of the fleet: requests of the fleet wait for those alone")
+      }
       // Two positions may stand for the same request: the holder of their key.
       if let known = edges.firstIndex(where: { $0.predecessor == id }) {
         if dependency.onFailure == .fail { edges[known].onFailure = .fail }
@@ -95,6 +101,12 @@ extension SchedulerCore {
       }
       ends += broken.reversed()
     }
+  }
+
+  /// Handles the ends of predecessors that are in the edges of a request already, and what they do to those that wait for it.
+  func decide(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard let state = try settle(id, transaction, now: now) else { return }
+    try settleDependants(of: id, ended: state, output: [], transaction, now: now)
   }
 
   /// Handles the end of a predecessor of the request. Returns how the request ended because of that; nil if it did not end.

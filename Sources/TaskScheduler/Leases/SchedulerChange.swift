@@ -63,10 +63,25 @@ extension SchedulerChange<Void> {
   }
 }
 
+extension SchedulerChange<Void> {
+  /// Decides what becomes of requests that wait for others, of which some have ended.
+  public static func decide(_ ids: [RequestID]) -> Self {
+    Self { core, transaction, now in for id in ids { try core.decide(id, transaction, now: now) } }
+  }
+}
+
 extension SchedulerChange<[Submission]> {
   /// Submits requests, all or none.
   public static func submit(_ requests: [TaskRequest]) -> Self {
     Self { core, transaction, now in try core.submit(requests, transaction, now: now) }
+  }
+
+  /// Submits a request on behalf of a run, which must still be its request's current run, or have expired with its grace not over.
+  public static func submit(_ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier) -> Self {
+    Self { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return [try core.submit(request, by: .plugin(plugin), transaction, now: now)]
+    }
   }
 }
 
@@ -86,26 +101,12 @@ extension Scheduler {
   }
 
   /// Makes a change to requests of the fleet that the host has taken for it, and gives them back. Nothing of them stays here.
-  ///
-  /// - Parameters:
-  ///   - visitors: Requests that wait or are dead letters.
-  ///   - drawn: Ids of the fleet, for requests that the change adds.
   public func visit<Value>(
-    _ visitors: [LeasedRequest], drawn: [RequestID], _ change: SchedulerChange<Value>,
+    _ visitors: FleetVisitors, _ change: SchedulerChange<Value>,
     completion: @escaping @Sendable (Result<FleetVisit<Value>, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in
-      try core.visit(visitors, drawn: drawn, transaction) { try change.perform(core, transaction, now) }
+      try core.visit(visitors, transaction) { try change.perform(core, transaction, now) }
     }
   }
-}
-
-/// What a change has made of requests of the fleet.
-public struct FleetVisit<Value: Sendable>: Sendable {
-  /// The result of the change.
-  public let value: Value
-  /// The requests as they are to go back.
-  public let changed: [SurrenderedRequest]
-  /// The requests that the change has added.
-  public let added: [RequestRecord]
 }

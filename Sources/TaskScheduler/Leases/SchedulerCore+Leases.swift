@@ -86,6 +86,7 @@ extension SchedulerCore {
     fencingTokens[record.id] = request.fencingToken
     guard !record.state.isFinal else { return }
     turn.changes += 1
+    awaited?.formUnion(request.edges.filter { $0.ended == nil }.map(\.predecessor))
     countLive(record.request.identifier, by: 1)
     if record.state == .pending { becamePending(record) }
   }
@@ -161,6 +162,10 @@ public struct LeasedRequest: Sendable {
   public let checkpoint: [UInt8]?
   /// Greater than that of every earlier owner of the request.
   public let fencingToken: Int64?
+  /// What it waits for, or waited for, if that matters.
+  public var edges: [DependencyRecord] = []
+  /// The output of its last run, if it has ended and that matters; nil if that is no longer on record.
+  public var output: [UInt8]?
 
   /// Creates one.
   public init(_ record: RequestRecord, eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil, fencingToken: Int64? = nil) {
@@ -171,6 +176,15 @@ public struct LeasedRequest: Sendable {
     try transaction.insert(record)
     if let eventPayload { try transaction.setEventPayload(eventPayload, of: record.id) }
     if let checkpoint { try transaction.setCheckpoint(checkpoint, of: record.id) }
+    if !edges.isEmpty { try transaction.insert(edges, of: record.id) }
+    guard let output else { return }
+    // Of all that the run was, its output alone is asked for. Runs of different hosts may have the same sequence; requests have not.
+    var report = RunReport()
+    report.output = output
+    try transaction.append(
+      RunRecord(
+        id: RunID(sequence: record.id.sequence + 1, origin: record.id.origin), request: record.id, identifier: record.request.identifier,
+        attempt: record.attempt, started: record.submitted, ended: record.ended ?? record.submitted, outcome: .succeeded, report: report))
   }
 }
 
@@ -197,8 +211,11 @@ public struct FleetSubmission: Sendable {
 }
 
 extension TaskRequest {
+  /// Whether its submission to a fleet depends on other requests: the host must look at them first.
+  public var dependsOnOthers: Bool { !after.isEmpty || uniqueKey != nil && (onConflict == .append || uniqueWindow != nil) }
+
   /// Refuses what a fleet does not offer yet.
-  fileprivate func checkFleetScope() throws(RequestRefusal) {
+  func checkFleetScope() throws(RequestRefusal) {
     func refuse(_ field: RequestField, _ what: String) -> RequestRefusal {
       RequestRefusal(
         .unsupported, "\(what) not offered for an identifier with scope = \"fleet\": use one with scope = \"host\"", field: field.rawValue)
@@ -206,10 +223,7 @@ extension TaskRequest {
     if let event, event.path != nil || HostEvents.isRaised(event.name) {
       throw refuse(.event, "waiting for files and for events that a host raises is")
     }
-    if !after.isEmpty { throw refuse(.after, "waiting for other requests is") }
-    if uniqueWindow != nil { throw refuse(.uniqueWindow, "unique_window_ms is") }
     // Without a key, the share of the jitter would come from the id, which the database draws.
     if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }
-    if uniqueKey != nil, onConflict == .append { throw refuse(.onConflict, "on_conflict \(onConflict.rawValue) is") }
   }
 }

@@ -117,8 +117,8 @@ final class SchedulerCore {
   var fencingTokens: [RequestID: Int64] = [:]
   /// Whether a submission is checked for the fleet, of which another host may have what this one lacks.
   var draftsForFleet = false
-  /// Ids of the fleet for the requests that a visit adds, last first.
-  var drawnIDs: [RequestID] = []
+  /// The visit of requests of the fleet that is under way; nil if none is.
+  var visiting: Visiting?
   private var random: any RandomNumberGenerator
 
   init(

@@ -4,7 +4,7 @@ import TaskModel
 extension ArchivedRequest {
   /// Reads the members of its line.
   ///
-  /// - Parameter id: The id; nil if it is among the members.
+  /// - Parameter id: The id, of a text that is kept beside it and the edges; nil if both are among the members.
   init(_ line: ArchiveObject, id known: RequestID? = nil) throws(ArchiveFlaw) {
     let id = if let known { known } else { try line.requiredID("id", RequestID.self) }
     let state = try line.requiredWord("state", RequestState.self)
@@ -29,11 +29,13 @@ extension ArchivedRequest {
         onFailure: try edge.requiredWord("on_failure", Dependency.FailurePolicy.self), ended: try edge.word("ended", RequestState.self),
         output: try edge.blob("output", atMost: Limits.payloadBytes) ?? [])
     }
-    try check(line)
+    try check(line, hasEdges: known == nil)
   }
 
   /// A row that no host could have written would be refused or damaged later, with nobody there to read the line.
-  private func check(_ line: ArchiveObject) throws(ArchiveFlaw) {
+  ///
+  /// - Parameter hasEdges: Whether what it waits for is in the line too.
+  private func check(_ line: ArchiveObject, hasEdges: Bool) throws(ArchiveFlaw) {
     var request = record.request
     // It gave its key to another one, and keeps what it was submitted with.
     if request.uniqueKey == nil { (request.onConflict, request.uniqueWindow) = (.none, nil) }
@@ -43,7 +45,7 @@ extension ArchivedRequest {
     let state = record.state
     if state == .claimed || state == .running, record.run == nil { throw line.flaw("run", "is missing: the request is \(state.rawValue)") }
     if state.isFinal, record.ended == nil { throw line.flaw("ended_unix_ms", "is missing: the request is \(state.rawValue)") }
-    if state == .blocked, edges.allSatisfy({ $0.ended != nil }) {
+    if state == .blocked, hasEdges, edges.allSatisfy({ $0.ended != nil }) {
       throw line.flaw("edges", "has nothing that the blocked request waits for")
     }
     if state.isFinal, checkpoint != nil { throw line.flaw("checkpoint", "belongs to a live request, and this one is \(state.rawValue)") }

@@ -50,7 +50,9 @@ enum ArchivedRun {
   }
 
   /// Reads the members of a run's line.
-  static func read(_ line: ArchiveObject) throws(ArchiveFlaw) -> RunRecord {
+  ///
+  /// - Parameter isLive: Whether it may have no end yet.
+  static func read(_ line: ArchiveObject, isLive: Bool = false) throws(ArchiveFlaw) -> RunRecord {
     var report = RunReport()
     report.stopReason = try line.word("stop_reason", StopReason.self)
     report.forced = try line.flag("forced")
@@ -80,6 +82,7 @@ enum ArchivedRun {
     return RunRecord(
       id: try line.requiredID("id", RunID.self), request: try line.requiredID("request", RequestID.self),
       identifier: try line.requiredIdentifier(), attempt: try line.count("attempt"), started: try line.requiredTime("started_unix_ms"),
-      ended: try line.requiredTime("ended_unix_ms"), outcome: try line.requiredWord("outcome", RunOutcome.self), report: report)
+      ended: isLive ? try line.time("ended_unix_ms") : try line.requiredTime("ended_unix_ms"),
+      outcome: isLive ? try line.word("outcome", RunOutcome.self) : try line.requiredWord("outcome", RunOutcome.self), report: report)
   }
 }

@@ -25,16 +25,16 @@ package enum RecordText {
     }
   }
 
-  /// The text of a run that has ended.
+  /// The text of a run.
   package static func text(of run: RunRecord) -> String {
     String(decoding: JSONWriter.object { ArchivedRun.write(run, to: &$0) }, as: UTF8.self)
   }
 
-  /// Reads a run that has ended.
-  package static func run(_ text: [UInt8]) throws(Flaw) -> RunRecord {
+  /// Reads a run that has ended, or one that goes on.
+  package static func run(_ text: [UInt8], isLive: Bool = false) throws(Flaw) -> RunRecord {
     try read(text, origin: nil) { (line) throws(ArchiveFlaw) in
       _ = try line.text("kind")
-      return try ArchivedRun.read(line)
+      return try ArchivedRun.read(line, isLive: isLive)
     }
   }
 

@@ -55,7 +55,7 @@ struct FleetOptions: ParsableArguments {
     switch error {
     case .away(let reason):
       CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
-    case .refused, .fenced, .notInitialised, .version: CommandFailure(.refused, nil, "\(error)")
+    case .refused, .fenced, .changed, .notInitialised, .version: CommandFailure(.refused, nil, "\(error)")
     }
   }
 }

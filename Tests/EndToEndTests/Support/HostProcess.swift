@@ -173,7 +173,9 @@ final class HostProcess: Sendable {
   }
 
   /// Runs a command with `--json` that is to succeed.
-  func json(_ arguments: String...) async throws -> JSON {
+  func json(_ arguments: String...) async throws -> JSON { try await json(arguments) }
+
+  func json(_ arguments: [String]) async throws -> JSON {
     let result = try await cli(arguments + ["--json"])
     // With an answer, 1 says that something needs a person.
     guard result.status == 0 || (arguments.first == "status" && result.status == 1) else {

@@ -1,0 +1,184 @@
+import FleetStore
+import Logging
+import TaskModel
+import TaskScheduler
+
+/// The requests of the fleet that come to the scheduler for an errand.
+struct FleetGathering {
+  var visitors = FleetVisitors()
+  /// Those of the taken ones that the change is for; the others are there because it may reach them.
+  var subjects: [RequestID] = []
+  /// How many were taken, with those that do not come.
+  var count = 0
+}
+
+extension FleetErrand {
+  /// Submits requests that depend on others of the fleet.
+  init(submitting requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
+    self.init(.submission(requests)) { _ in
+      .submit(requests)
+    } completion: {
+      completion($0)
+    }
+  }
+}
+
+extension FleetExchanges {
+  /// Takes what an errand changes, and reads what it looks at.
+  func gather(
+    for errand: FleetErrand, _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> Result<FleetGathering, RequestRefusal> {
+    var gathering = FleetGathering()
+    var taken: [ClaimedRequest]
+    switch errand.subject {
+    case .all(let ids):
+      taken = try take(ids, for: errand, session, incarnation)
+      for id in ids where !taken.contains(where: { $0.id == id }) {
+        guard let record = try session.request(id) else {
+          return .failure(RequestRefusal(.notFound, "the fleet has no request \(id)"))
+        }
+        guard record.state == .succeeded || record.state == .cancelled else { return .failure(Self.changed(id)) }
+        // The scheduler says why an ended one cannot be changed.
+        gathering.visitors.taken.append(LeasedRequest(record))
+      }
+      gathering.subjects = ids
+    case .some(let ids):
+      taken = try take(ids, for: errand, session, incarnation)
+      let wanted = Set(ids)
+      gathering.subjects = taken.map(\.id).filter { wanted.contains($0) }
+    case .waiting(let event, let payload):
+      let ids = try session.waiting(forEvent: event)
+      // First what others have: what comes back meanwhile is not missed.
+      _ = try session.raise(event, payload: payload, for: ids, besides: incarnation)
+      taken = try session.take(incarnation, ids)
+      gathering.subjects = taken.map(\.id)
+    case .submission(let requests):
+      switch try gatherKeys(of: requests, &gathering, session, incarnation) {
+      case .success(let holders): taken = holders
+      case .failure(let refusal): return .failure(refusal)
+      }
+    }
+    gathering.count = taken.count
+    if errand.revives, let held = taken.first(where: \.isHeld) {
+      if case .all(let ids) = errand.subject, ids.contains(held.id) {
+        return .failure(RequestRefusal(.conflict, "another request has the unique key of \(held.id): cancel that one first"))
+      }
+      let left = Set(taken.filter(\.isHeld).map(\.id))
+      taken.removeAll { left.contains($0.id) }
+      gathering.subjects.removeAll { left.contains($0) }
+    }
+    let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id)
+    let edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph)
+    // The texts of requests that had a key may be older than who holds it.
+    let keyed = taken.filter { (try? $0.record.get())?.mayHaveKey == true }.map(\.id)
+    let keys = try session.keys(of: keyed)
+    for claim in taken {
+      switch claim.record {
+      case .success(var record):
+        if record.mayHaveKey { record.request.uniqueKey = keys[claim.id] }
+        var visitor = LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint)
+        visitor.edges = edges[claim.id] ?? []
+        gathering.visitors.taken.append(visitor)
+      case .failure(let flaw): agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
+      }
+    }
+    // Cancelled, it hands its key back.
+    let tails = gathering.visitors.taken.filter { $0.record.state == .blocked && $0.record.request.uniqueKey != nil }
+    try see(tails.flatMap { $0.edges.filter { $0.ended == nil }.map(\.predecessor) }, &gathering, session)
+    if errand.revives, !edges.isEmpty { try see(session.leading(to: Array(edges.keys)), &gathering, session) }
+    return .success(gathering)
+  }
+
+  /// Takes these, and what the errand may reach from them.
+  private func take(
+    _ ids: [RequestID], for errand: FleetErrand, _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> [ClaimedRequest] {
+    try session.take(incarnation, errand.revives ? session.failed(becauseOf: ids) : ids)
+  }
+
+  private static func changed(_ id: RequestID) -> RequestRefusal {
+    RequestRefusal(.conflict, "request \(id) has just changed, or a host of the fleet has it: look again, or wait for its end")
+  }
+
+  /// Reads requests that the change only looks at, with what they have handed on.
+  private func see(_ ids: [RequestID], _ gathering: inout FleetGathering, _ session: FleetSession) throws(FleetError) {
+    let there = Set(gathering.visitors.taken.map(\.record.id) + gathering.visitors.seen.map(\.record.id))
+    let records = try session.seen(Array(Set(ids).subtracting(there)))
+    let edges = try session.edges(of: records.filter { $0.state == .failed }.map(\.id))
+    let outputs = try session.outputs(of: records.filter { $0.state == .succeeded }.map(\.id))
+    let keys = try session.keys(of: records.filter(\.mayHaveKey).map(\.id))
+    for var record in records {
+      if record.mayHaveKey { record.request.uniqueKey = keys[record.id] }
+      var guest = LeasedRequest(record)
+      (guest.edges, guest.output) = (edges[record.id] ?? [], outputs[record.id])
+      gathering.visitors.seen.append(guest)
+    }
+  }
+
+  /// Takes the requests that hold the keys of a submission, and reads those that it only looks at.
+  private func gatherKeys(
+    of requests: [TaskRequest], _ gathering: inout FleetGathering, _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> Result<[ClaimedRequest], RequestRefusal> {
+    gathering.visitors.drawn = try session.draw(requests.count)
+    gathering.visitors.known = try session.known(requests.compactMap(\.idempotencyKey))
+    var seen = gathering.visitors.known.values.map(\.request)
+    for dependency in requests.flatMap(\.after) {
+      if case .request(let id) = dependency.predecessor, id.origin == session.origin { seen.append(id) }
+    }
+    var policies: [UniqueKey: Set<ConflictPolicy>] = [:]
+    for request in requests {
+      let isKnown = request.idempotencyKey.map { gathering.visitors.known[$0] != nil } == true
+      guard let key = request.uniqueKey, request.onConflict != .none, !isKnown else { continue }
+      policies[UniqueKey(identifier: request.identifier, key: key), default: []].insert(request.onConflict)
+    }
+    let keys = policies.keys.map { ($0.identifier, $0.key) }
+    gathering.visitors.windows = try session.windows(of: keys).map {
+      HeldKey(identifier: $0.identifier, key: $0.key, request: $0.request, length: .zero)
+    }
+    seen += gathering.visitors.windows.map(\.request)
+    var taken: [ClaimedRequest] = []
+    var chains: [RequestID] = []
+    for holder in try session.holders(of: keys) {
+      let policies = policies[UniqueKey(identifier: holder.identifier, key: holder.key)] ?? []
+      let found = policies == [.keep] ? [] : try session.take(incarnation, [holder.id])
+      taken += found
+      if policies.isSubset(of: [.keep, .append]) {
+        // One that a host runs is only looked at: it loses its key, and goes on.
+        guard !found.isEmpty || policies == [.keep] || !holder.isStopping else { return .failure(Self.changed(holder.id)) }
+        if found.isEmpty { seen.append(holder.id) }
+      } else {
+        guard !found.isEmpty else { return .failure(Self.changed(holder.id)) }
+        chains.append(holder.id)
+      }
+    }
+    // What the holder was appended to makes way with it.
+    while let id = chains.popLast() {
+      guard let record = try? taken.first(where: { $0.id == id })?.record.get(), record.state == .blocked else { continue }
+      let named = Set(record.request.after.map(\.predecessor))
+      let edges = try session.takeEdges(incarnation, of: [id])[id] ?? []
+      let links = edges.filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }.map(\.predecessor)
+      for link in links where !taken.contains(where: { $0.id == link }) {
+        let found = try session.take(incarnation, [link])
+        guard !found.isEmpty else { return .failure(Self.changed(link)) }
+        taken += found
+        chains.append(link)
+      }
+    }
+    let there = Set(taken.map(\.id))
+    try see(seen.filter { !there.contains($0) }, &gathering, session)
+    return .success(taken)
+  }
+
+  private struct UniqueKey: Hashable {
+    let identifier: TaskIdentifier
+    let key: String
+  }
+}
+
+extension RequestRecord {
+  /// Whether it lives or may live again, and holds a unique key or held one.
+  fileprivate var mayHaveKey: Bool { (!state.isFinal || state == .failed) && request.onConflict != .none }
+
+  /// Whether it waits for others, or ended while it did.
+  fileprivate var isInGraph: Bool { state == .blocked || !request.after.isEmpty || state == .failed && lastOutcome == nil }
+}
