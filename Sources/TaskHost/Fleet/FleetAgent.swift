@@ -79,6 +79,7 @@ final class FleetAgent: Sendable {
         scheduler.leasedRuns { live.set($0) }
         return live.wait() == 0
       }, lasts: lasts, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
+    scheduler.setFleetClock { [clock = lease.clock] in clock.now }
     leaseChanged.set { [weak self] in self?.wake() }
     leaseEnded.set { [weak self] in self?.leaseHasEnded() }
   }
