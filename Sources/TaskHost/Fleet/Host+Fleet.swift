@@ -23,7 +23,8 @@ extension HostParts {
       guard case .away = error else { throw HostFailure(.configuration, "fleet.url: \(error)") }
       guard let noted else {
         throw HostFailure(
-          .temporary, "fleet.url: \(error). A host that has never reached its fleet cannot begin without it")
+          .temporary,
+          "fleet.url: \(error). A host that has never reached its fleet cannot begin without it: start it when the database answers")
       }
       log.error("\(error); the host's own work goes on")
       return noted
