@@ -55,8 +55,12 @@ enum FleetSchema {
     "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
     // Events that came while a host had the request that waits for them: it is woken when it is back.
     "CREATE TABLE taskhost.raised (request bigint PRIMARY KEY, event text NOT NULL, payload bytea)",
-    // The schedules that hosts have in their configuration, by the hosts' names. One that no host has any more ends.
-    "CREATE TABLE taskhost.schedule (identifier text, key text, host text, PRIMARY KEY (identifier, key, host))",
+    // The schedules that hosts have in their configuration, by the hosts' names; one that came with an import has none for a day. One that
+    // no host has any more ends.
+    """
+    CREATE TABLE taskhost.schedule (
+      identifier text, key text, host text, since bigint NOT NULL DEFAULT 0, PRIMARY KEY (identifier, key, host))
+    """,
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
     // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run, once that has gone on for a while.
@@ -83,7 +87,7 @@ enum FleetSchema {
   ]
 
   /// Makes the functions of this version, or replaces those of an older one.
-  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, submission].flatMap { $0 }
+  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, importing, submission].flatMap { $0 }
 
   private static let now = [
     """
@@ -131,7 +135,8 @@ enum FleetSchema {
       DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       -- What a host had that is gone for so long.
-      DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host);
+      DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host)
+        AND (s.host <> '' OR s.since < taskhost.now_ms() - day);
       DELETE FROM taskhost.host WHERE fenced < oldest * day
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
     END $$

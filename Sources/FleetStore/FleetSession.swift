@@ -182,7 +182,7 @@ package final class FleetSession {
   }
 
   /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
-  private static func deadline(of record: RequestRecord) -> Int64 {
+  static func deadline(of record: RequestRecord) -> Int64 {
     record.isRelaxed || record.gates.conditions.isEmpty ? .max : record.request.deadline?.unixMilliseconds ?? .max
   }
 
@@ -206,7 +206,7 @@ package final class FleetSession {
     }
   }
 
-  private static func rank(of record: RequestRecord) -> Int64 {
+  static func rank(of record: RequestRecord) -> Int64 {
     DueRequest(
       id: record.id, due: record.due, priority: record.request.priority, attemptsSpent: 0, isRepeating: false
     ).rank

@@ -20,7 +20,7 @@ struct FleetCommand: ParsableCommand {
       """,
     subcommands: [
       FleetInitCommand.self, FleetStatusCommand.self, FleetHostsCommand.self, FleetDrainCommand.self, FleetFenceCommand.self,
-      FleetDoctorCommand.self,
+      FleetDoctorCommand.self, FleetImportCommand.self,
     ])
 }
 
@@ -35,14 +35,17 @@ struct FleetOptions: ParsableArguments {
 
   func address() throws -> String {
     if let url { return url }
-    let configuration: HostConfiguration
-    do { configuration = try ConfigurationChoice.ofCommand(config).load() } catch { throw CommandFailure(.configuration, nil, "\(error)") }
+    let configuration = try configuration()
     guard let url = configuration.fleet.url else {
       throw CommandFailure(
         .configuration, configuration.file ?? "the configuration", "it names no fleet",
         remedy: "set fleet.url, or give the database with --url")
     }
     return url
+  }
+
+  func configuration() throws -> HostConfiguration {
+    do { return try ConfigurationChoice.ofCommand(config).load() } catch { throw CommandFailure(.configuration, nil, "\(error)") }
   }
 
   /// Connects, and asks.
