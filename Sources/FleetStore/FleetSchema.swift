@@ -190,7 +190,7 @@ enum FleetSchema {
     // of the database decides who is fenced: if it is set, nothing happens.
     """
     CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[], silent text[], seen bigint[])
-    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text) LANGUAGE plpgsql AS $$
+    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text, at bigint) LANGUAGE plpgsql AS $$
     DECLARE drains boolean; freed bigint := 0;
     BEGIN
       UPDATE taskhost.host h
@@ -210,7 +210,7 @@ enum FleetSchema {
       END IF;
       RETURN QUERY SELECT drains, freed, min(h.began),
         coalesce(to_json(array_agg(h.incarnation::text) FILTER (WHERE h.incarnation <> me))::text, '[]'),
-        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]')
+        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]'), taskhost.now_ms()
         FROM taskhost.host h WHERE h.fenced IS NULL;
     END $$
     """,

@@ -27,6 +27,8 @@ package struct FleetRenewal: Sendable, Hashable {
   package let others: [String: Int64]
   /// Since when hosts of the fleet have been up without a gap, by the database's clock.
   package let awakeSince: WallTime
+  /// The database's time when it answered.
+  package let at: WallTime?
 }
 
 /// A lane with its number in the fleet.

@@ -185,7 +185,7 @@ public final class MemoryHost: ControlledHost {
         continue
       }
       let id = RequestID(sequence: newSequence(), origin: 1)
-      let due = request.event == nil ? request.earliestBegin ?? now : .distantFuture
+      let due = request.event == nil ? request.earliestBegin ?? now + (request.delay ?? .zero) : .distantFuture
       let record = RequestRecord(id: id, request: request, state: .pending, due: due, submitted: now)
       put(record)
       state.withLock { $0.submitted.append(request) }

@@ -71,7 +71,7 @@ import WorkerLink
     var accepted: [RequestID] = []
     for _ in 0..<Self.rounds {
       let text = SubmissionText(&extremes).text
-      guard let requests = try? SubmissionReader.read(Array(text.utf8), now: now).requests else { continue }
+      guard let requests = try? SubmissionReader.read(Array(text.utf8)).requests else { continue }
       if case .success(let submissions) = await host.submit(requests) { accepted += submissions.map(\.id) }
     }
     #expect(accepted.count > 20, "\(accepted.count) accepted")

@@ -168,7 +168,7 @@ import WorkerLink
         #expect(!isBeyond || expected?.hasPrefix("\(row): ") == true, "\(expected ?? "")")
         let body = "{\"identifier\": \"\(request.identifier)\", \(row.json(isBeyond, ids))}"
         let read = Self.sentence { () throws(RequestRefusal) in
-          let requests = try SubmissionReader.read(Array(body.utf8), now: later.earliestBegin ?? .distantFuture).requests
+          let requests = try SubmissionReader.read(Array(body.utf8)).requests
           #expect(requests.count == 1)
         }
         #expect(read == expected, "\(row) in JSON")

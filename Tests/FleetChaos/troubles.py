@@ -238,7 +238,6 @@ def restart(thing):
 
 PHASES = [
     nothing, killed, frozen, database_killed, database_away, partition, half_open, all_cut, connections, exhausted, snapshot, clock,
-    database_clock, full_disk, pool, drained, promotion]
-# Only by their names. An operator who fences a host that lives takes what it runs from it at once, so that two may run it until it knows.
-# What a host takes while its clock is an hour ahead is due in an hour: it counts as lost here.
-BY_NAME = [fenced, host_clock]
+    database_clock, host_clock, full_disk, pool, drained, promotion]
+# Only by its name. An operator who fences a host that lives takes what it runs from it at once, so that two may run it until it knows.
+BY_NAME = [fenced]

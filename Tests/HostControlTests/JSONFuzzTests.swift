@@ -35,7 +35,7 @@ private struct SeededGenerator: RandomNumberGenerator {
       for _ in 0..<Int.random(in: 1...6, using: &generator) { mutate(&bytes, &generator) }
       guard let node = try? JSONReader.read(bytes) else { continue }
       #expect(JSONReader.isValid(bytes), "seed \(seed)")
-      if let requests = try? SubmissionReader.read(bytes, now: WallTime(unixMilliseconds: 0)).requests {
+      if let requests = try? SubmissionReader.read(bytes).requests {
         #expect(requests.allSatisfy { Limits.priorities.contains($0.priority) }, "seed \(seed)")
         for (index, request) in requests.enumerated() {
           for edge in request.after {

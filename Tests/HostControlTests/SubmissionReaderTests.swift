@@ -4,10 +4,8 @@ import Testing
 @testable import HostControl
 
 @Suite("Reading submissions") struct SubmissionReaderTests {
-  private let now = WallTime(unixMilliseconds: 1_000_000)
-
   private func read(_ text: String) throws -> (requests: [TaskRequest], isArray: Bool) {
-    try SubmissionReader.read(Array(text.utf8), now: now)
+    try SubmissionReader.read(Array(text.utf8))
   }
 
   @Test("every member arrives")
@@ -22,7 +20,7 @@ import Testing
     let request = try #require(requests.first)
     #expect(request.identifier.rawValue == "org.example.a")
     #expect(request.payload == Array("{ \"x\" : 1.0 }".utf8))
-    #expect(request.earliestBegin == WallTime(unixMilliseconds: 1_000_500))
+    #expect(request.delay == .milliseconds(500))
     #expect(request.repetition == RepeatRule(every: .seconds(60)))
     #expect(request.priority == -10)
     #expect(request.conditions == [.network, .power])
@@ -126,10 +124,10 @@ import Testing
     let member = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     let header = try #require(TraceParent("00-0af7651916cd43dd8448eb211c80319c-0000000000000001-00"))
     let body = #"[{"identifier":"a"},{"identifier":"a","traceparent":"\#(member)"}]"#
-    let requests = try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0), traceparent: header).requests
+    let requests = try SubmissionReader.read(Array(body.utf8), traceparent: header).requests
     #expect(requests.map(\.traceparent) == [header, TraceParent(member)])
     #expect(throws: RequestRefusal.self) {
-      try SubmissionReader.read(Array(#"{"identifier":"a","traceparent":"00-1-2-3"}"#.utf8), now: WallTime(unixMilliseconds: 0))
+      try SubmissionReader.read(Array(#"{"identifier":"a","traceparent":"00-1-2-3"}"#.utf8))
     }
   }
 }

@@ -13,13 +13,13 @@ import Testing
   private func read(_ members: String) throws -> TaskRequest {
     let body = Array("{\"identifier\":\"a\",\(members)}".utf8)
     return try #require(
-      try SubmissionReader.read(body, now: WallTime(unixMilliseconds: 1_000_000), hostTimeZone: { "Asia/Tokyo" }).requests.first)
+      try SubmissionReader.read(body, hostTimeZone: { "Asia/Tokyo" }).requests.first)
   }
 
-  @Test("a delay follows the boot clock, a moment the calendar, nothing the calendar")
+  @Test("a delay is left to the scheduler; a moment follows the calendar, and so does nothing")
   func clocks() throws {
-    #expect(try read("\"delay_ms\":500").clock == .boot)
-    #expect(try read("\"delay_ms\":500").earliestBegin == WallTime(unixMilliseconds: 1_000_500))
+    #expect(try read("\"delay_ms\":500").delay == .milliseconds(500))
+    #expect(try read("\"delay_ms\":500").earliestBegin == nil)
     #expect(try read("\"earliest_begin\":\"2026-11-21T08:00:00Z\"").clock == .wall)
     #expect(try read("\"earliest_begin_unix_ms\":7").earliestBegin == WallTime(unixMilliseconds: 7))
     #expect(try read("\"priority\":1").clock == .wall)
@@ -90,7 +90,7 @@ import Testing
       [{"identifier":"a"},{"identifier":"b","after":["@0"]},
        {"identifier":"c","after":[{"request":"@1","on_failure":"ignore"},{"request":"\(Self.id)"}]}]
       """
-    let graph = try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0)).requests
+    let graph = try SubmissionReader.read(Array(body.utf8)).requests
     #expect(graph[1].after == [Dependency(.position(0))])
     #expect(graph[2].after == [Dependency(.position(1), onFailure: .ignore), Dependency(.request(id))])
   }
@@ -98,7 +98,7 @@ import Testing
   @Test("the header Idempotency-Key stands for the member, of a single request only")
   func header() throws {
     func key(_ body: String, _ header: String) throws -> String? {
-      try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0), idempotencyKey: header).requests.first?.idempotencyKey
+      try SubmissionReader.read(Array(body.utf8), idempotencyKey: header).requests.first?.idempotencyKey
     }
     #expect(try key("{\"identifier\":\"a\"}", "h") == "h")
     #expect(try key("{\"identifier\":\"a\",\"idempotency_key\":\"h\"}", "h") == "h")
@@ -116,7 +116,7 @@ import Testing
     ("\"delay_ms\":1,\"earliest_begin_unix_ms\":1", "earliest_begin_unix_ms", "exclude each other"),
     ("\"deadline\":\"2026-11-21T08:00:00Z\",\"deadline_unix_ms\":1", "deadline_unix_ms", "exclude each other"),
     ("\"deadline\":\"soon\"", "deadline", "is not a time"),
-    ("\"deadline_unix_ms\":1,\"delay_ms\":5", "deadline", "before the earliest begin"),
+    ("\"deadline_unix_ms\":1,\"earliest_begin_unix_ms\":5", "deadline", "before the earliest begin"),
     ("\"time_zone\":\"UTC\"", "time_zone", "needs cron"),
     ("\"every_ms\":60000,\"time_zone\":\"UTC\"", "time_zone", "needs cron"),
     ("\"cron\":\"@daily\",\"daylight_gap\":\"skp\"", "daylight_gap", "did you mean \"skip\"?"),
@@ -181,7 +181,7 @@ import Testing
   @Test("a place in the array must be an earlier one", arguments: ["@1", "@2", "@-1", "@", "@x", "@99999999999999999999"])
   func positions(_ place: String) {
     let body = "[{\"identifier\":\"a\"},{\"identifier\":\"b\",\"after\":[\"\(place)\"]}]"
-    let error = #expect(throws: RequestRefusal.self) { try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0)) }
+    let error = #expect(throws: RequestRefusal.self) { try SubmissionReader.read(Array(body.utf8)) }
     #expect(error?.field == "[1].after[0]")
   }
 }

@@ -111,6 +111,32 @@ struct LeaseTests {
     #expect(try await host.order().request.sequence == 2)
   }
 
+  @Test("whatever the host's clock says, what is due now or later is so by the fleet's clock", arguments: [3600, -3600])
+  func clock(ahead seconds: Int) async throws {
+    let host = try Holder()
+    let ahead = Duration.seconds(seconds)
+    host.scheduler.setFleetClock { SystemClock().wallTime + ahead }
+    let before = SystemClock().wallTime + ahead
+    var delayed = TaskRequest(identifier: .sample())
+    delayed.delay = .seconds(60)
+    let moment = before + .seconds(7200)
+    let submitted = [TaskRequest(identifier: .sample()), delayed, TaskRequest(identifier: .sample(), earliestBegin: moment)]
+    let drafts = try await withCheckedThrowingContinuation { done in
+      host.scheduler.draft(submitted, fleet: host.fleet) { done.resume(with: $0) }
+    }.map(\.record)
+    let now = before...(SystemClock().wallTime + ahead)
+    #expect(now.contains(drafts[0].due) && now.contains(drafts[0].submitted))
+    #expect(now.contains(drafts[1].due + .seconds(-60)) && drafts[2].due == moment)
+    // The fleet gives what is due by its clock: it begins here at once, and its retry is due by that clock too.
+    var record = host.record(1)
+    record.due = before
+    record.request.retry = RetryPolicy(attempts: 2, backoff: .linear, initial: .seconds(60), maximum: .seconds(60))
+    #expect(try await host.lease([record]) == [])
+    host.launcher.end(try await host.order().run, .returned(.retry, stop: nil))
+    let retried = try await host.surrendered().record.due
+    #expect((before + .seconds(30)...now.upperBound + .seconds(90)).contains(retried), "\(retried - before)")
+  }
+
   @Test("a payload that does not fit the handler fails the request for good with the reason, whoever has checked it before")
   func contract() async throws {
     let host = try Holder(slots: 3) { payload, _ in payload == [1] ? "it is 1" : nil }

@@ -18,6 +18,7 @@ import Testing
   private static let wrong: [(field: String, code: RequestRefusal.Code, change: Change)] = [
     ("payload", .tooBig, { $0.payload = [UInt8](repeating: 0, count: 65_537) }),
     ("deadline", .invalid, { ($0.earliestBegin, $0.deadline) = (.ms(2), .ms(1)) }),
+    ("deadline", .invalid, { ($0.delay, $0.deadline) = (.milliseconds(2), .ms(1)) }),
     ("deadline", .invalid, { $0.deadline = .distantFuture }), ("earliest_begin", .invalid, { $0.earliestBegin = .distantFuture }),
     ("every_ms", .invalid, { $0.repetition = RepeatRule(every: .zero) }),
     ("every_ms", .invalid, { $0.repetition = RepeatRule(every: .seconds(Int64.max)) }),

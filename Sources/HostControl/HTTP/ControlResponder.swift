@@ -156,8 +156,7 @@ struct ControlResponder: Sendable {
   /// - Parameter identifier: Whose requests they are, if the route says so.
   func submit(_ request: ControlRequest, of identifier: TaskIdentifier? = nil) async throws -> ControlResponse {
     let (requests, isArray) = try SubmissionReader.read(
-      request.body, of: identifier, now: SystemClock().wallTime, idempotencyKey: try request.headers.idempotencyKey(),
-      traceparent: request.headers.traceparent)
+      request.body, of: identifier, idempotencyKey: try request.headers.idempotencyKey(), traceparent: request.headers.traceparent)
     let submissions = try await host.submit(requests)
     return .json(.created, capacity: 64 + submissions.count * 400) { writer in
       if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }

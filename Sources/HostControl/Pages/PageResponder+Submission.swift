@@ -18,7 +18,7 @@ extension PageResponder {
       .flatMap { try? TypedSignature($0.signature) }
     do {
       let body = try Self.body(identifier, signature, form)
-      let requests = try SubmissionReader.read(body, now: now).requests
+      let requests = try SubmissionReader.read(body).requests
       guard let submission = try await host.submit(requests).first else { throw RequestRefusal(.internal, "nothing was submitted") }
       return seeOther(PagePath.request(submission.id), PageResult(submission.disposition))
         .about([submission.id.description], of: "submit \(identifier)")

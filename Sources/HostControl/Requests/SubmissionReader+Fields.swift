@@ -10,8 +10,7 @@ extension SubmissionReader {
     case .delay:
       let delay = try milliseconds(value, field)
       try field.check(delay)
-      // A delay follows the boot clock, a moment the calendar.
-      (request.earliestBegin, request.clock) = (now + delay, .boot)
+      request.delay = delay
     case .earliestBegin, .earliestBeginUnix: request.earliestBegin = try moment(value, field)
     case .deadline, .deadlineUnix: request.deadline = try moment(value, field)
     case .every: request.repetition = RepeatRule(.every(try milliseconds(value, field)), missed: try missed(node))

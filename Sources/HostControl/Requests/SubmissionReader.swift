@@ -9,7 +9,6 @@ struct SubmissionReader {
 
   /// The text that holds the values.
   let bytes: [UInt8]
-  var now = WallTime(unixMilliseconds: 0)
   var hostTimeZone: () -> String = { HostTimeZone.name }
   /// The trace of the whole submission.
   private var traceparent: TraceParent?
@@ -26,18 +25,17 @@ struct SubmissionReader {
   ///
   /// - Parameters:
   ///   - identifier: Whose requests they are, if the route says so. Nil: each request says so.
-  ///   - now: The time from which `delay_ms` counts.
   ///   - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
   ///   - traceparent: The header `traceparent`, for requests without the member.
   ///   - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
   static func read(
-    _ bytes: [UInt8], of identifier: TaskIdentifier? = nil, now: WallTime, idempotencyKey: String? = nil, traceparent: TraceParent? = nil,
+    _ bytes: [UInt8], of identifier: TaskIdentifier? = nil, idempotencyKey: String? = nil, traceparent: TraceParent? = nil,
     hostTimeZone: @escaping () -> String = { HostTimeZone.name }
   ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {
     let root = try parse(bytes, opaque: [RequestField.payload.rawValue])
     var reader = SubmissionReader(bytes: bytes)
     reader.expected = identifier
-    (reader.now, reader.hostTimeZone, reader.traceparent) = (now, hostTimeZone, traceparent)
+    (reader.hostTimeZone, reader.traceparent) = (hostTimeZone, traceparent)
     guard case .array(let elements) = root.value else {
       var request = try reader.request(root)
       if let idempotencyKey { try Self.apply(idempotencyKey, to: &request) }

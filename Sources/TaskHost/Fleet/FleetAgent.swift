@@ -45,8 +45,10 @@ final class FleetAgent: Sendable {
   let lease: FleetLease
   private let state = Guarded(State())
   private let waker: Int32
-  /// Whether the thread was woken and has not looked yet.
+  /// Whether the thread was woken and has not taken its work yet.
   private let isWoken = Atomic(false)
+  /// Whether it is to look at the database, besides doing its work.
+  private let mustLook = Atomic(false)
   let log: Logger
   /// Since when somebody has read the host's events; nil if nobody does.
   let observedSince: @Sendable () -> MonotonicTime?
@@ -79,6 +81,7 @@ final class FleetAgent: Sendable {
         scheduler.leasedRuns { live.set($0) }
         return live.wait() == 0
       }, lasts: lasts, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
+    scheduler.setFleetClock { [clock = lease.clock] in clock.now }
     leaseChanged.set { [weak self] in self?.wake() }
     leaseEnded.set { [weak self] in self?.leaseHasEnded() }
   }
@@ -114,8 +117,14 @@ final class FleetAgent: Sendable {
 
   func set(trouble: String?) { state.withLock { $0.trouble = trouble } }
 
-  /// Lets the thread look again.
+  /// Lets the thread look at the database.
   func wake() {
+    mustLook.store(true, ordering: .releasing)
+    wakeForWork()
+  }
+
+  /// Lets the thread do what waits for it.
+  private func wakeForWork() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
     taskhost_system_event_set(waker)
   }
@@ -177,7 +186,7 @@ final class FleetAgent: Sendable {
       return true
     }
     guard isTaken else { throw Self.away("too many \(name) wait for it") }
-    wake()
+    wakeForWork()
   }
 
   static func away(_ reason: String) -> RequestRefusal {
@@ -231,20 +240,21 @@ final class FleetAgent: Sendable {
     /// What ended of the requests that the host owns still.
     var settled: [(request: SurrenderedRequest, holding: Holding)] = []
     var isOver = false
-    /// Whether the thread was woken. Work may be here before its waking is.
-    var isWoken = false
+    /// Whether somebody wants the database to be looked at. Work may be here before its waking is.
+    var mustLook = false
 
-    /// Whether there is a reason to look at the database now.
-    var isAsked: Bool { isWoken || isOver || !arrivals.isEmpty || !settled.isEmpty }
+    /// Whether there is a reason to look at the database now. What was submitted is none, unless it is due soon.
+    var isAsked: Bool { mustLook || isOver || !settled.isEmpty }
   }
 
   /// Takes the work that has arrived.
   func takeWork() -> Work {
-    let isWoken = isWoken.exchange(false, ordering: .acquiringAndReleasing)
+    _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
+    let mustLook = mustLook.exchange(false, ordering: .acquiringAndReleasing)
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
     return state.withLock { state in
-      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver, isWoken: isWoken)
+      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
       (state.arrivals, state.errands) = ([], [])
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.

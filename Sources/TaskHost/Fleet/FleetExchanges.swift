@@ -21,6 +21,8 @@ final class FleetExchanges {
   /// When reasons may be published again, and the lanes for which that was done last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64])?
+  /// When it is asked again what has ended at other hosts.
+  private var watchDue = MonotonicTime(nanoseconds: 0)
   /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
   private var watched: (until: WallTime, runs: Set<RunID>, requests: Set<RequestID>)?
   /// When the days of the history are looked after next.
@@ -101,11 +103,11 @@ final class FleetExchanges {
   /// - Parameter work: Loses what is done.
   /// - Returns: How long until the next turn, if nothing happens.
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
-    let isAsked = work.isAsked
     let session = try connected()
     keepDays(session)
     try watchOthers(session)
     let added = try add(&work.arrivals, session)
+    let isAsked = work.isAsked || added > 0
     guard let incarnation = agent.lease.incarnation else {
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
       work.errands = []
@@ -117,6 +119,7 @@ final class FleetExchanges {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       cleared = incarnation
     }
+    if !isAsked, let rest = looks.rest { return rest }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
@@ -206,6 +209,8 @@ final class FleetExchanges {
       watched = nil
       return
     }
+    guard watched == nil || SystemClock.now >= watchDue else { return }
+    watchDue = SystemClock.now + Self.watchPause / 2
     let before = watched
     // At first only what has ended since then: who reads knows the rest.
     let (ended, until) = try session.ended(

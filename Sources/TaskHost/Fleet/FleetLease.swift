@@ -26,6 +26,8 @@ final class FleetLease: Sendable {
   }
 
   private let place: FleetPlace
+  /// The database's clock.
+  let clock = FleetClock()
   private let state = Guarded(State())
   /// Arms the watching thread.
   private let timer: Int32
@@ -144,6 +146,7 @@ final class FleetLease: Sendable {
       return .zero
     }
     let renewal = try session.renew(known, identifiers: place.host.identifiers, silent: watch.silent(at: asked))
+    if let time = renewal.at { clock.note(time, asked: asked) }
     watch.note(renewal.others, at: SystemClock.bootNanoseconds)
     let isSecond = state.withLock { state in
       (state.awakeSince, state.members) = (renewal.awakeSince, renewal.others.count + 1)

@@ -12,6 +12,8 @@ struct FleetLooks {
   /// When the next look is due. Until then, only a lane of which the host could take something anew is a reason for one.
   private var due = MonotonicTime(nanoseconds: 0)
   private var wanted: Set<Int64> = []
+  /// When it is asked next whether the host could take something anew.
+  private var checkDue = MonotonicTime(nanoseconds: 0)
 
   /// The most that passes between looks of the fleet, and of a host that has requests of it or is not told; also how often a host looks
   /// whether it could take more.
@@ -26,20 +28,29 @@ struct FleetLooks {
   /// A notification came when the host had waited for this long.
   mutating func told(after waited: Duration) {
     if waited > Self.answerTime { isTold = true }
-    due = MonotonicTime(nanoseconds: 0)
+    (due, checkDue) = (MonotonicTime(nanoseconds: 0), MonotonicTime(nanoseconds: 0))
   }
 
-  /// How long until the next look, if the host wants these lanes; nil to look now.
-  func rest(wanting lanes: Set<Int64>) -> Duration? {
+  /// How long until something is to be asked or looked at; nil if that is now.
+  var rest: Duration? {
+    let rest = min(due, checkDue) - SystemClock.now
+    return rest > .zero ? rest : nil
+  }
+
+  /// How long until it is asked again what the host could take, if it wants these lanes; nil to look now.
+  mutating func rest(wanting lanes: Set<Int64>) -> Duration? {
     let rest = due - SystemClock.now
-    return rest > .zero && lanes.isSubset(of: wanted) ? min(rest, Self.pause) : nil
+    guard rest > .zero, lanes.isSubset(of: wanted) else { return nil }
+    checkDue = SystemClock.now + Self.pause
+    return min(rest, Self.pause)
   }
 
   /// The host has looked for these lanes.
   ///
   /// - Returns: How long it may sleep.
   mutating func looked(wanting lanes: Set<Int64>, next: Duration) -> Duration {
-    (wanted, due) = (lanes, SystemClock.now + next)
+    let now = SystemClock.now
+    (wanted, due, checkDue) = (lanes, now + next, now + Self.pause)
     return min(next, Self.pause)
   }
 

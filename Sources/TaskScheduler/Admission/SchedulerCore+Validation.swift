@@ -93,6 +93,7 @@ extension SchedulerCore {
   private func settleDelay(of request: inout TaskRequest, now: WallTime) throws(RequestRefusal) {
     guard let delay = request.delay else { return }
     try RequestField.delay.check(delay)
+    // A delay follows the boot clock, a moment the calendar.
     (request.earliestBegin, request.clock, request.delay) = (now + delay, .boot, nil)
   }
 

@@ -31,7 +31,7 @@ extension SchedulerCore {
     let offset = offset(of: record)
     let awakeSince = id.origin == fleet ? fleetAwakeSince : awakeSince
     // On the clock of the schedule's times, which jitter does not move.
-    let time = now.moved(by: .zero - offset)
+    let time = self.now(for: id, now).moved(by: .zero - offset)
     if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0 {
       switch rule.missed {
       case .latest: break

@@ -2,6 +2,10 @@ public import TaskModel
 
 /// Calls of the host's part in its fleet, from other threads. Each returns at once.
 extension Scheduler {
+  /// From now on, requests of the fleet are due by this clock, whatever the host's own says; called on the scheduler's thread. It gives nil
+  /// while the time is not known.
+  public func setFleetClock(_ clock: @escaping @Sendable () -> WallTime?) { inspect { core, _ in core.fleetClock = clock } }
+
   /// How many more requests of each lane could begin now; called on the scheduler's thread.
   public func demand(for lanes: [Lane], completion: @escaping @Sendable ([LaneDemand]) -> Void) {
     inspect { core, now in completion(core.demand(for: lanes, now: now)) }

@@ -106,7 +106,7 @@ extension Scheduler {
     completion: @escaping @Sendable (Result<FleetVisit<Value>, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in
-      try core.visit(visitors, transaction) { try change.perform(core, transaction, now) }
+      try core.visit(visitors, transaction) { try change.perform(core, transaction, core.fleetNow(now)) }
     }
   }
 }

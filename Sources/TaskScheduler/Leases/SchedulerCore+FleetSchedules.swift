@@ -23,7 +23,7 @@ extension SchedulerCore {
         if let record = stored[name] {
           settleTenant(of: &wanted)
           let hasPayload = record.request.payload == wanted.payload
-          if try aligned(record, hasPayload: hasPayload, with: wanted, of: schedule.repetition, now: now) != nil {
+          if try aligned(record, hasPayload: hasPayload, with: wanted, of: schedule.repetition, now: fleetNow(now)) != nil {
             changes.changed.append(name)
           }
         } else if handlers[name.identifier] != nil {

@@ -3,6 +3,12 @@ public import TaskModel
 
 /// Requests that the fleet gives to this host for a while. They run as the host's own do; a retry, or what cannot begin, goes back.
 extension SchedulerCore {
+  /// The time on the clock by which a request is due: that of the fleet's database, or the host's own, on which it is `now`.
+  func now(for id: RequestID, _ now: WallTime) -> WallTime { id.origin == fleet ? fleetNow(now) : now }
+
+  /// The time on the fleet's clock; `now` while it is not known.
+  func fleetNow(_ now: WallTime) -> WallTime { fleetClock() ?? now }
+
   /// How many more requests of each lane could begin now.
   func demand(for lanes: [Lane], now: WallTime) -> [LaneDemand] {
     lanes.map { lane in
@@ -35,7 +41,9 @@ extension SchedulerCore {
         refused.append(given.record.id)
         continue
       }
-      let flaw = settle(&request.record, now: now)
+      let flaw = settle(&request.record, now: fleetNow(now))
+      // The fleet has decided that it is due, whatever this host's clock says.
+      request.record.due = min(request.record.due, now)
       var record = request.record
       // This host has no room for it now; another one may.
       if let flaw, flaw.code == .limit || flaw.code == .unavailable {
@@ -123,8 +131,9 @@ extension SchedulerCore {
 
   /// A submission for the fleet as this host would store it, with notes for the submitter. Its id is none: the fleet draws it.
   func draft(
-    _ submitted: TaskRequest, by submitter: Submitter = .user, fleet: UInt64, now: WallTime
+    _ submitted: TaskRequest, by submitter: Submitter = .user, fleet: UInt64, now hostsTime: WallTime
   ) throws(RequestRefusal) -> FleetSubmission {
+    let now = fleetNow(hostsTime)
     var notes: [String] = []
     var request = submitted
     try complete(&request, by: submitter, notes: &notes, now: now)

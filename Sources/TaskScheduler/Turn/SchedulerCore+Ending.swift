@@ -82,9 +82,10 @@ extension SchedulerCore {
     if case .nextOccurrence = transition.due {
       // The next event may have no payload.
       if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
-      advance(&record, now: now)
+      advance(&record, now: self.now(for: record.id, now))
     } else {
-      record.due = due(of: record, transition.due, after: history.attempt, retry: policy, report: report, now: now)
+      record.due = due(
+        of: record, transition.due, after: history.attempt, retry: policy, report: report, now: self.now(for: record.id, now))
     }
     var told = Told.nobody
     if transition.isFinal, record.stopRequested != .replaced {

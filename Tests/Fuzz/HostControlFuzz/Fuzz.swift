@@ -16,7 +16,7 @@ import TaskModel
     precondition(JSONReader.isValid(bytes), "read, and not valid")
     check(node, bytes)
   }
-  if let requests = try? SubmissionReader.read(bytes, now: WallTime(unixMilliseconds: 0)).requests {
+  if let requests = try? SubmissionReader.read(bytes).requests {
     precondition(requests.allSatisfy { Limits.priorities.contains($0.priority) && $0.payload.count <= Limits.payloadBytes })
   }
   if let approved = try? ApprovalReader.read(bytes) {

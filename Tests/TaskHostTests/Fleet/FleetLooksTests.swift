@@ -37,19 +37,21 @@ import Testing
     #expect(looks.rest(wanting: [1, 2]) == .seconds(5))
     #expect(looks.rest(wanting: [1]) == .seconds(5))
     #expect(looks.rest(wanting: [1, 3]) == nil)
+    // Nobody needs to be asked before then.
+    #expect(looks.rest.map { $0 > .seconds(4) && $0 <= .seconds(5) } == true)
     looks.told(after: .zero)
-    #expect(looks.rest(wanting: [1]) == nil)
+    #expect(looks.rest == nil && looks.rest(wanting: [1]) == nil)
     // There may be more of what was found.
     _ = looks.looked(wanting: [1], next: .seconds(30))
     #expect(looks.looked(wanting: [1], next: .zero) == .zero)
     #expect(looks.rest(wanting: [1]) == nil)
   }
 
-  @Test("work that is here before its waking is a reason to look: it would be forgotten otherwise")
+  @Test("an end that is here before its waking is a reason to look: it would be forgotten otherwise; a submission alone is none")
   func early() throws {
     #expect(!FleetAgent.Work().isAsked)
-    #expect(FleetAgent.Work(isWoken: true).isAsked)
-    #expect(FleetAgent.Work(arrivals: [.init(submissions: []) { _ in }]).isAsked)
+    #expect(FleetAgent.Work(mustLook: true).isAsked)
+    #expect(!FleetAgent.Work(arrivals: [.init(submissions: []) { _ in }]).isAsked)
     let record = RequestRecord(
       id: RequestID(sequence: 1, origin: 1), request: TaskRequest(identifier: try TaskIdentifier("a")), state: .succeeded,
       due: .distantPast,
