@@ -18,12 +18,13 @@ enum FleetSchema {
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL)
     """,
-    // One row a host, updated at each renewal. `closed` are lanes of which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old one (HOT).
+    // One row a host, updated at each renewal. `leaving` is since when an operator wants what it holds for others. `closed` are lanes of which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old one (HOT).
     """
     CREATE TABLE taskhost.host (
       incarnation uuid PRIMARY KEY DEFAULT gen_random_uuid(),
       name text NOT NULL, program text NOT NULL, labels text[] NOT NULL, identifiers text[] NOT NULL,
       began bigint NOT NULL, lease_until bigint NOT NULL, renewals bigint NOT NULL DEFAULT 0, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false,
+      leaving bigint,
       closed bigint[] NOT NULL DEFAULT '{}', closed_because text[] NOT NULL DEFAULT '{}')
       WITH (fillfactor = 50)
     """,
@@ -190,12 +191,13 @@ enum FleetSchema {
     // of the database decides who is fenced: if it is set, nothing happens.
     """
     CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[], silent text[], seen bigint[])
-    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text, at bigint) LANGUAGE plpgsql AS $$
-    DECLARE drains boolean; freed bigint := 0;
+    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text, at bigint, is_leaving boolean)
+    LANGUAGE plpgsql AS $$
+    DECLARE drains boolean; leaves boolean; freed bigint := 0;
     BEGIN
       UPDATE taskhost.host h
         SET lease_until = taskhost.now_ms() + f.lease_ms, renewals = h.renewals + 1, identifiers = can_run
-        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL RETURNING h.draining INTO drains;
+        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL RETURNING h.draining, h.leaving IS NOT NULL INTO drains, leaves;
       IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
       IF cardinality(silent) > 0 THEN
         -- A host that froze within a transaction holds its row: its session is ended, and nobody's renewal waits for it.
@@ -210,7 +212,7 @@ enum FleetSchema {
       END IF;
       RETURN QUERY SELECT drains, freed, min(h.began),
         coalesce(to_json(array_agg(h.incarnation::text) FILTER (WHERE h.incarnation <> me))::text, '[]'),
-        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]'), taskhost.now_ms()
+        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]'), taskhost.now_ms(), leaves
         FROM taskhost.host h WHERE h.fenced IS NULL;
     END $$
     """,

@@ -64,13 +64,13 @@ package final class FleetSession {
   ) throws(FleetError) -> FleetRenewal {
     let rows = try ask(
       PostgresStatement(
-        "SELECT is_draining, requeued, awake_since, others, other_renewals, at FROM taskhost.renew($1::uuid, $2, $3, $4)",
+        "SELECT is_draining, requeued, awake_since, others, other_renewals, at, is_leaving FROM taskhost.renew($1::uuid, $2, $3, $4)",
         .text(incarnation), .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))))
     let others = zip(RecordText.texts(rows.bytes(0, 3)), RecordText.texts(rows.bytes(0, 4)).map { Int64($0) ?? 0 })
     return FleetRenewal(
       isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0,
       others: Dictionary(others) { first, _ in first }, awakeSince: rows.int(0, 2).map { WallTime(unixMilliseconds: $0) } ?? .distantPast,
-      at: rows.int(0, 5).map { WallTime(unixMilliseconds: $0) })
+      at: rows.int(0, 5).map { WallTime(unixMilliseconds: $0) }, isLeaving: rows.flag(0, 6))
   }
 
   /// Makes the days of the history that come, and drops those that are over.

@@ -17,6 +17,8 @@ final class FleetLease: Sendable {
     /// When the host's runs must have ended, on the boot clock.
     var end: Int64 = 0
     var isDraining = false
+    /// The incarnation that an operator wants to give up what it holds.
+    var leaving: String?
     var hasJoined = false
     var awakeSince = WallTime.distantPast
     var members = 1
@@ -64,6 +66,9 @@ final class FleetLease: Sendable {
 
   /// Whether somebody wants the host to take nothing more.
   var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// Whether an operator wants what the host holds for others.
+  var isLeaving: Bool { state.withLock { $0.incarnation != nil && $0.leaving == $0.incarnation } }
 
   /// Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
   var awakeSince: WallTime { state.withLock { $0.awakeSince } }
@@ -122,8 +127,9 @@ final class FleetLease: Sendable {
         }
       }
       let until = SystemClock.now + pause
+      let hadLease = incarnation != nil
       state.wait { state -> Guarded<State>.Look<Void> in
-        state.isOver || SystemClock.now >= until ? .done(()) : .again(by: until)
+        state.isOver || SystemClock.now >= until || state.incarnation == nil && hadLease ? .done(()) : .again(by: until)
       }
     }
   }
@@ -136,7 +142,7 @@ final class FleetLease: Sendable {
       // What an earlier incarnation held may not go on in the next one's lease.
       guard mayJoin() else { return .milliseconds(100) }
       let incarnation = try session.register(place.host)
-      hold(incarnation, from: asked, session.lease, isDraining: false)
+      hold(incarnation, from: asked, session.lease, isDraining: false, isNew: true)
       let isAgain = state.withLock { state in
         defer { state.hasJoined = true }
         return state.hasJoined
@@ -153,7 +159,8 @@ final class FleetLease: Sendable {
       state.renewals = state.renewals.adding(saturating: 1)
       return state.renewals == 2
     }
-    hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
+    hold(known, from: asked, session.lease, isDraining: renewal.isDraining, isNew: false)
+    if renewal.isLeaving { leave(known) }
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")
       changed()
@@ -163,13 +170,13 @@ final class FleetLease: Sendable {
     return min(pause, watch.next(after: SystemClock.bootNanoseconds).map { $0 + .milliseconds(1) } ?? pause)
   }
 
-  private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool) {
+  private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool, isNew: Bool) {
     let end = asked.adding(saturating: (lease - FleetPlace.margin(of: lease)).wholeNanoseconds)
     // Before anything is claimed in this lease: a frozen host kills nothing itself.
     lasts(end)
     let hasChanged = state.withLock { state in
-      // The guard has ended this lease a moment ago: the next turn joins anew.
-      guard SystemClock.bootNanoseconds < end, state.incarnation == nil || state.incarnation == incarnation else { return false }
+      // This lease has ended a moment ago: the next turn joins anew.
+      guard SystemClock.bootNanoseconds < end, state.incarnation == (isNew ? nil : incarnation) else { return false }
       defer { (state.incarnation, state.end, state.isDraining) = (incarnation, end, isDraining) }
       return state.incarnation == nil || state.isDraining != isDraining
     }
@@ -177,6 +184,22 @@ final class FleetLease: Sendable {
     guard hasChanged else { return }
     if isDraining { log.notice("this host drains for the fleet: it takes nothing more of it") }
     changed()
+  }
+
+  private func leave(_ incarnation: String) {
+    let isNew = state.withLock { state in
+      defer { state.leaving = incarnation }
+      return state.leaving != incarnation
+    }
+    guard isNew else { return }
+    log.notice("an operator wants what this host holds of the fleet for others: its runs of the fleet are stopped")
+    changed()
+  }
+
+  /// The host has given up its lease: nothing runs of what it held. It joins again. Called on the agent's thread.
+  func gaveUp(_ incarnation: String) {
+    end(incarnation) { $0.notice("this host has given up what it held of the fleet") }
+    state.broadcast()
   }
 
   private func note(_ trouble: String) {
@@ -204,13 +227,19 @@ final class FleetLease: Sendable {
   }
 
   private func end(because reason: String) {
+    end { $0.error("the lease in the fleet has ended, \(reason): what the host held belongs to others, and its runs are killed") }
+  }
+
+  /// - Parameter only: Nothing is done if the host has another incarnation by now; nil for any.
+  private func end(_ only: String? = nil, _ tell: (Logger) -> Void) {
     let hadOne = state.withLock { state in
-      defer { (state.incarnation, state.isDraining) = (nil, false) }
-      return state.incarnation != nil
+      guard let incarnation = state.incarnation, only == nil || only == incarnation else { return false }
+      (state.incarnation, state.isDraining) = (nil, false)
+      return true
     }
-    taskhost_system_boot_timer_set(timer, 0)
     guard hadOne else { return }
-    log.error("the lease in the fleet has ended, \(reason): what the host held belongs to others, and its runs are killed")
+    taskhost_system_boot_timer_set(timer, 0)
+    tell(log)
     // Before the next lease can begin.
     ended()
     lasts(0)
