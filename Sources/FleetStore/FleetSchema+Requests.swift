@@ -65,17 +65,18 @@ extension FleetSchema {
     """,
     // What a host asks for each time: moves what has become due, and claims of each of `lanes` as many as `limits` says. The last row has no
     // id, and says how many requests have become due, when the next one is due, how many lanes there are, which of the host's requests
-    // somebody has cancelled, which ones are late, and whether an event is to be told of. A host that finds nothing writes nothing.
+    // somebody has cancelled, which ones are late, whether an event is to be told of, and in which of the lanes `watched`
+    // requests are ready and left. A host that finds nothing writes nothing.
     //
     // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again. Of the limits that
     // hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the lanes' identifiers.
     """
     CREATE OR REPLACE FUNCTION taskhost.look(
       me uuid, lanes bigint[], limits bigint[], hints bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
-      key_periods bigint[])
+      key_periods bigint[], watched bigint[] DEFAULT '{}')
     RETURNS TABLE (
       id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
-      moved bigint, next_due bigint, at bigint, lane_count bigint, stopped text, late text, has_event boolean)
+      moved bigint, next_due bigint, at bigint, lane_count bigint, stopped text, late text, has_event boolean, waiting text)
     LANGUAGE plpgsql AS $$
     DECLARE
       token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[];
@@ -112,7 +113,7 @@ extension FleetSchema {
           INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
         )
         SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record,
-          NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean
+          NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text
         FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
         IF is_limited THEN
           IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), cardinality(picked)); END IF;
@@ -122,7 +123,9 @@ extension FleetSchema {
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
         NULL::text, due.moved, due.next_due, taskhost.now_ms(), due.lanes,
         (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
-        (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard());
+        (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
+        (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)
+          WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer));
     END $$
     """,
   ]

@@ -146,12 +146,13 @@ enum FleetSchema {
 
   private static let hosts = [
     """
-    CREATE OR REPLACE FUNCTION taskhost.register(name text, program text, labels text[], identifiers text[])
+    CREATE OR REPLACE FUNCTION taskhost.register(
+      name text, program text, labels text[], identifiers text[], drains boolean DEFAULT false)
     RETURNS TABLE (incarnation text, left_ms bigint) LANGUAGE sql AS $$
       -- Most requests need nothing besides their time: an application's long transaction must not be the one that makes their lane.
       INSERT INTO taskhost.lane (identifier, gates) SELECT unnest(identifiers), '' ON CONFLICT DO NOTHING;
-      INSERT INTO taskhost.host (name, program, labels, identifiers, began, lease_until)
-      SELECT name, program, labels, identifiers, taskhost.now_ms(), taskhost.now_ms() + lease_ms FROM taskhost.fleet
+      INSERT INTO taskhost.host (name, program, labels, identifiers, began, lease_until, draining)
+      SELECT name, program, labels, identifiers, taskhost.now_ms(), taskhost.now_ms() + lease_ms, drains FROM taskhost.fleet
       RETURNING incarnation::text, lease_until - taskhost.now_ms()
     $$
     """,

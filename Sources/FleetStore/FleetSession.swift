@@ -45,12 +45,14 @@ package final class FleetSession {
   // MARK: Hosts
 
   /// Joins the fleet as a new incarnation, whose lease begins now.
-  package func register(_ host: FleetHost) throws(FleetError) -> String {
+  ///
+  /// - Parameter isDraining: Whether it takes nothing, because somebody has drained the incarnation before.
+  package func register(_ host: FleetHost, isDraining: Bool = false) throws(FleetError) -> String {
     _ = try ask([PostgresStatement("SELECT taskhost.keep_days()")])
     let rows = try ask(
       PostgresStatement(
-        "SELECT incarnation FROM taskhost.register($1, $2, $3, $4)", .text(host.name), .text(host.program), .texts(host.labels),
-        .texts(host.identifiers.map(\.rawValue))))
+        "SELECT incarnation FROM taskhost.register($1, $2, $3, $4, $5 = 1)", .text(host.name), .text(host.program), .texts(host.labels),
+        .texts(host.identifiers.map(\.rawValue)), .int(isDraining ? 1 : 0)))
     guard let incarnation = rows.text(0, 0) else { throw .refused("it gave no incarnation") }
     return incarnation
   }
@@ -108,13 +110,14 @@ package final class FleetSession {
 
   /// Records what became of requests that the host held, moves what has become due, and claims what it wants.
   ///
+  /// - Parameter watched: Lanes of which it asks whether requests are ready that it has not got.
   /// - Throws: ``FleetError/fenced`` if there was something to record or to claim, and the lease has ended: neither has happened.
   package func exchange(
-    _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand]
+    _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand], watching watched: [Int64] = []
   ) throws(FleetError) -> FleetExchange {
     var statements: [PostgresStatement] = []
     if !settled.isEmpty { statements = [Self.holdLease(incarnation), Self.finish(incarnation, settled)] }
-    statements.append(Self.look(incarnation, wanted))
+    statements.append(Self.look(incarnation, wanted, watched))
     let rows = try ask(statements)
     guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
       throw .refused("it did not answer all statements")
@@ -131,6 +134,7 @@ package final class FleetSession {
     exchange.laneCount = looked.int(last, 12) ?? 0
     exchange.cancelled = ids(looked.bytes(last, 13))
     exchange.late = ids(looked.bytes(last, 14))
+    exchange.waiting = Set(RecordText.texts(looked.bytes(last, 16)).compactMap { Int64($0) })
     if looked.flag(last, 15) {
       let unheard = try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
       (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
@@ -154,18 +158,18 @@ package final class FleetSession {
     return count
   }
 
-  private static func look(_ incarnation: String, _ wanted: [FleetDemand]) -> PostgresStatement {
+  private static func look(_ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64]) -> PostgresStatement {
     // In one order at all hosts: they wait for each other.
     let wanted = wanted.filter { !$0.isLimited } + wanted.filter(\.isLimited).sorted { $0.identifier < $1.identifier }
     return PostgresStatement(
       """
-      SELECT \(Self.claimed), moved, next_due, at, lane_count, stopped, late, has_event
-      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9)
+      SELECT \(Self.claimed), moved, next_due, at, lane_count, stopped, late, has_event, waiting
+      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       """, .text(incarnation),
       .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank)),
       .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
-      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }))
+      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched))
   }
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {

@@ -116,6 +116,8 @@ package struct FleetExchange: Sendable {
   package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
   /// Blocked requests that nobody has, and of whose predecessors some have ended.
   package var undecided: [RequestID] = []
+  /// The watched lanes in which requests are ready that the host has not got.
+  package var waiting: Set<Int64> = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
   /// How many lanes there are, of all identifiers.

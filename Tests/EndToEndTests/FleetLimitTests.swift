@@ -50,6 +50,26 @@ struct FleetLimitTests {
     }
   }
 
+  @Test("conditions are observed for what is ready in the fleet, and the host where they come to hold runs it")
+  func conditions() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo @HOST@ > @PIPE@") { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      // Nobody has asked for it before: whether it holds is not known.
+      _ = try await FleetGround.submit(first, "--requires", "storage_not_low")
+      _ = try lines.line()
+      for host in [first, second] { #expect(try await host.cli("conditions", "set", "idle=none").status == 0) }
+      let id = try await FleetGround.submit(first, "--requires", "idle")
+      _ = try await FleetGround.submit(first)
+      _ = try lines.line()
+      #expect(try await second.json("tasks", "show", id)["state"]?.string == "pending")
+      #expect(try await second.cli("conditions", "set", "idle=any").status == 0)
+      #expect(try lines.line() == "b")
+      try await first.request(id, is: "succeeded")
+    }
+  }
+
   @Test("a deadline lets a request run whose condition holds nowhere")
   func deadlines() async throws {
     let fleet = try await FleetGround(lease: "10s")

@@ -30,6 +30,9 @@ final class FleetExchanges {
   /// When what waits here is looked at next.
   private var waitingDue = MonotonicTime(nanoseconds: 0)
 
+  /// The conditions of this machine that are observed because ready requests require them.
+  private var observed: Conditions = []
+
   /// How often the host has looked, while it leaves, since its runs are dead.
   var looksSinceDead = 0
   /// When and why the host looks at the database.
@@ -38,6 +41,8 @@ final class FleetExchanges {
   /// How often reasons are published at most, and of how many lanes.
   private static let publishPause = Duration.seconds(2)
   private static let mostPublished = 200
+  /// Of how many lanes it is asked at most whether their requests wait for conditions of this machine.
+  private static let mostWatched = 1000
   /// The same while somebody reads the stream of events, which has the ends of all runs of the fleet.
   private static let watchPause = Duration.seconds(1)
   /// How far back it is looked again: rows have the time of their statement, and are seen after their commit.
@@ -128,7 +133,10 @@ final class FleetExchanges {
     let lanesWanted = Set(wanted.map(\.lane))
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
     let settled = try settlements(work.settled, incarnation, session)
-    let exchange = try session.exchange(incarnation, settling: settled, wanting: wanted)
+    let gated = lanes.filter { !$0.lane.gates.conditions.isEmpty }
+    let exchange = try session.exchange(
+      incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : gated.prefix(Self.mostWatched).map(\.id))
+    observeConditions(of: gated.filter { exchange.waiting.contains($0.id) })
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
@@ -182,6 +190,14 @@ final class FleetExchanges {
     }
     if let due = exchange.nextDue { pauses.append(due + .milliseconds(1)) }
     return pauses.min() ?? .zero
+  }
+
+  /// What is ready and requires conditions lets them be observed: a host that does not know whether they hold takes nothing.
+  private func observeConditions(of waiting: [FleetLane]) {
+    let needed = waiting.reduce(into: Conditions()) { $0.formUnion($1.lane.gates.conditions) }
+    guard needed != observed else { return }
+    observed = needed
+    agent.scheduler.observeForFleet(needed) { [weak agent] in agent?.wake() }
   }
 
   private func connected() throws(FleetError) -> FleetSession {

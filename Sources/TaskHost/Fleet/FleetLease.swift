@@ -17,6 +17,8 @@ final class FleetLease: Sendable {
     /// When the host's runs must have ended, on the boot clock.
     var end: Int64 = 0
     var isDraining = false
+    /// Whether somebody has drained the host, in this lease or an earlier one.
+    var isDrained = false
     /// The incarnation that an operator wants to give up what it holds.
     var leaving: String?
     var hasJoined = false
@@ -141,8 +143,10 @@ final class FleetLease: Sendable {
     guard let known = state.withLock({ $0.incarnation }) else {
       // What an earlier incarnation held may not go on in the next one's lease.
       guard mayJoin() else { return .milliseconds(100) }
-      let incarnation = try session.register(place.host)
-      hold(incarnation, from: asked, session.lease, isDraining: false, isNew: true)
+      // Who loses a lease is drained still.
+      let isDrained = state.withLock { $0.isDrained }
+      let incarnation = try session.register(place.host, isDraining: isDrained)
+      hold(incarnation, from: asked, session.lease, isDraining: isDrained, isNew: true)
       let isAgain = state.withLock { state in
         defer { state.hasJoined = true }
         return state.hasJoined
@@ -155,7 +159,7 @@ final class FleetLease: Sendable {
     if let time = renewal.at { clock.note(time, asked: asked) }
     watch.note(renewal.others, at: SystemClock.bootNanoseconds)
     let isSecond = state.withLock { state in
-      (state.awakeSince, state.members) = (renewal.awakeSince, renewal.others.count + 1)
+      (state.awakeSince, state.members, state.isDrained) = (renewal.awakeSince, renewal.others.count + 1, renewal.isDraining)
       state.renewals = state.renewals.adding(saturating: 1)
       return state.renewals == 2
     }

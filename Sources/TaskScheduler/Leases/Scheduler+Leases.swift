@@ -6,6 +6,13 @@ extension Scheduler {
   /// while the time is not known.
   public func setFleetClock(_ clock: @escaping @Sendable () -> WallTime?) { inspect { core, _ in core.fleetClock = clock } }
 
+  /// Lets conditions of the machine be observed because ready requests of the fleet require them; called on the scheduler's thread.
+  ///
+  /// - Parameter gained: Called there when one of them holds again: the host may take more.
+  public func observeForFleet(_ conditions: Conditions, gained: @escaping @Sendable () -> Void) {
+    inspect { core, _ in core.fleetAwaits = (conditions, gained) }
+  }
+
   /// How many more requests of each lane could begin now; called on the scheduler's thread.
   public func demand(for lanes: [Lane], completion: @escaping @Sendable ([LaneDemand]) -> Void) {
     inspect { core, now in completion(core.demand(for: lanes, now: now)) }

@@ -99,6 +99,7 @@ extension SchedulerCore {
       awaited.formUnion(lane.gates.conditions)
     }
     for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
+    awaited.formUnion(fleetAwaits.conditions)
     for event in awaitedHostEvents { awaited.formUnion(HostEvents.condition(of: event)) }
     if policy.idleStages != nil {
       // On external power, no stage begins, whether the machine is idle or not.

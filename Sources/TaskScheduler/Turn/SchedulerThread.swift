@@ -274,7 +274,9 @@ final class SchedulerThread {
     for event in HostEvents.regained(from: core.conditions, to: report) where core.mayAwait(event) {
       scheduler.raise(event)
     }
+    let gained = report.held.subtracting(core.conditions?.held ?? [])
     core.conditions = report
+    if !gained.isDisjoint(with: core.fleetAwaits.conditions) { core.fleetAwaits.gained() }
     let lost = core.runsThatLost(report)
     if !lost.isEmpty { Failpoint.conditionLost.hit() }
     for run in lost { launcher.expire(run, reason: .conditions) }
