@@ -330,7 +330,7 @@ let package = Package(
       name: "TaskHostTests",
       dependencies: [
         "FleetStore", "HostConditions", "HostThreads", "MemoryStore", "RecordJSON", "SchedulingLimits", "StoreTestSupport", "TaskHost",
-        "TaskModel", "TaskScheduler", "TestSupport", logging,
+        "TaskModel", "TaskScheduler", "TaskStore", "TestSupport", logging,
       ],
       swiftSettings: settings),
     .target(

@@ -18,12 +18,13 @@ enum FleetSchema {
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL)
     """,
-    // One row a host, updated at each renewal. `closed` are lanes of which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old one (HOT).
+    // One row a host, updated at each renewal. `leaving` is since when an operator wants what it holds for others. `closed` are lanes of which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old one (HOT).
     """
     CREATE TABLE taskhost.host (
       incarnation uuid PRIMARY KEY DEFAULT gen_random_uuid(),
       name text NOT NULL, program text NOT NULL, labels text[] NOT NULL, identifiers text[] NOT NULL,
       began bigint NOT NULL, lease_until bigint NOT NULL, renewals bigint NOT NULL DEFAULT 0, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false,
+      leaving bigint,
       closed bigint[] NOT NULL DEFAULT '{}', closed_because text[] NOT NULL DEFAULT '{}')
       WITH (fillfactor = 50)
     """,
@@ -55,8 +56,12 @@ enum FleetSchema {
     "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
     // Events that came while a host had the request that waits for them: it is woken when it is back.
     "CREATE TABLE taskhost.raised (request bigint PRIMARY KEY, event text NOT NULL, payload bytea)",
-    // The schedules that hosts have in their configuration, by the hosts' names. One that no host has any more ends.
-    "CREATE TABLE taskhost.schedule (identifier text, key text, host text, PRIMARY KEY (identifier, key, host))",
+    // The schedules that hosts have in their configuration, by the hosts' names; one that came with an import has none for a day. One that
+    // no host has any more ends.
+    """
+    CREATE TABLE taskhost.schedule (
+      identifier text, key text, host text, since bigint NOT NULL DEFAULT 0, PRIMARY KEY (identifier, key, host))
+    """,
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
     // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run, once that has gone on for a while.
@@ -83,7 +88,7 @@ enum FleetSchema {
   ]
 
   /// Makes the functions of this version, or replaces those of an older one.
-  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, submission].flatMap { $0 }
+  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, importing, submission].flatMap { $0 }
 
   private static let now = [
     """
@@ -131,7 +136,8 @@ enum FleetSchema {
       DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       -- What a host had that is gone for so long.
-      DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host);
+      DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host)
+        AND (s.host <> '' OR s.since < taskhost.now_ms() - day);
       DELETE FROM taskhost.host WHERE fenced < oldest * day
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
     END $$
@@ -186,12 +192,13 @@ enum FleetSchema {
     // of the database decides who is fenced: if it is set, nothing happens.
     """
     CREATE OR REPLACE FUNCTION taskhost.renew(me uuid, can_run text[], silent text[], seen bigint[])
-    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text, at bigint) LANGUAGE plpgsql AS $$
-    DECLARE drains boolean; freed bigint := 0;
+    RETURNS TABLE (is_draining boolean, requeued bigint, awake_since bigint, others text, other_renewals text, at bigint, is_leaving boolean)
+    LANGUAGE plpgsql AS $$
+    DECLARE drains boolean; leaves boolean; freed bigint := 0;
     BEGIN
       UPDATE taskhost.host h
         SET lease_until = taskhost.now_ms() + f.lease_ms, renewals = h.renewals + 1, identifiers = can_run
-        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL RETURNING h.draining INTO drains;
+        FROM taskhost.fleet f WHERE h.incarnation = me AND h.fenced IS NULL RETURNING h.draining, h.leaving IS NOT NULL INTO drains, leaves;
       IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
       IF cardinality(silent) > 0 THEN
         -- A host that froze within a transaction holds its row: its session is ended, and nobody's renewal waits for it.
@@ -206,7 +213,7 @@ enum FleetSchema {
       END IF;
       RETURN QUERY SELECT drains, freed, min(h.began),
         coalesce(to_json(array_agg(h.incarnation::text) FILTER (WHERE h.incarnation <> me))::text, '[]'),
-        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]'), taskhost.now_ms()
+        coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]'), taskhost.now_ms(), leaves
         FROM taskhost.host h WHERE h.fenced IS NULL;
     END $$
     """,

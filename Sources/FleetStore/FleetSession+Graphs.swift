@@ -173,7 +173,6 @@ extension FleetSession {
     let requests =
       settled.filter { !$0.record.state.isFinal || $0.record.state == .failed }.map { ($0.record.id, $0.edges) }
       + drafts.map { ($0.record.id, $0.edges) }
-    let edges = requests.flatMap { id, edges in edges.map { (request: id, edge: $0) } }
     var statements: [PostgresStatement] = []
     if !drafts.isEmpty {
       statements.append(
@@ -181,13 +180,7 @@ extension FleetSession {
           "SELECT taskhost.added($1, $2)", .ints(drafts.map(\.record.id.sequence)),
           .ints(drafts.filter { $0.record.state == .blocked }.map(\.record.id.sequence))))
     }
-    if !edges.isEmpty {
-      statements.append(
-        PostgresStatement(
-          "SELECT taskhost.follow($1, $2, $3, $4, $5)", .ints(edges.map(\.request.sequence)), .ints(edges.map(\.edge.predecessor.sequence)),
-          .texts(edges.map(\.edge.onFailure.rawValue)), .texts(edges.map(\.edge.ended?.rawValue)),
-          .blobs(edges.map { $0.edge.ended == nil ? nil : $0.edge.output })))
-    }
+    if let edges = follow(requests) { statements.append(edges) }
     if !keys.held.isEmpty {
       statements.append(
         PostgresStatement(
@@ -195,6 +188,16 @@ extension FleetSession {
           .ints(keys.held.map(\.request.sequence)), .ints(keys.held.map(\.length.wholeMilliseconds))))
     }
     return statements
+  }
+
+  /// Writes the edges of requests, each one's all; nil if there are none.
+  static func follow(_ requests: [(RequestID, [DependencyRecord])]) -> PostgresStatement? {
+    let edges = requests.flatMap { id, edges in edges.map { (request: id, edge: $0) } }
+    guard !edges.isEmpty else { return nil }
+    return PostgresStatement(
+      "SELECT taskhost.follow($1, $2, $3, $4, $5)", .ints(edges.map(\.request.sequence)), .ints(edges.map(\.edge.predecessor.sequence)),
+      .texts(edges.map(\.edge.onFailure.rawValue)), .texts(edges.map(\.edge.ended?.rawValue)),
+      .blobs(edges.map { $0.edge.ended == nil ? nil : $0.edge.output }))
   }
 }
 

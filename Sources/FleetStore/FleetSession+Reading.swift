@@ -8,10 +8,15 @@ package struct FleetMember: Sendable, Hashable {
     case alive
     /// It finishes what it has, and takes nothing more.
     case draining
+    /// An operator wants what it holds for others: it stops its runs, and then joins again.
+    case leaving
     /// Its lease has ended, and nobody has fenced it yet.
     case expired
     /// What it held was given to others.
     case fenced
+
+    /// Whether its lease lasts.
+    package var isThere: Bool { self != .expired && self != .fenced }
   }
 
   package let incarnation: String
@@ -49,7 +54,7 @@ extension FleetSession {
         """
         SELECT h.incarnation::text, h.name, h.program, to_json(h.labels)::text, to_json(h.identifiers)::text,
           CASE WHEN h.fenced IS NOT NULL THEN 'fenced' WHEN h.lease_until < n.now THEN 'expired'
-               WHEN h.draining THEN 'draining' ELSE 'alive' END,
+               WHEN h.leaving IS NOT NULL THEN 'leaving' WHEN h.draining THEN 'draining' ELSE 'alive' END,
           h.reason, h.began, h.lease_until - n.now,
           (SELECT count(*) FROM taskhost.claim c WHERE c.incarnation = h.incarnation)
         FROM taskhost.host h, (SELECT taskhost.now_ms() AS now) n
@@ -81,37 +86,6 @@ extension FleetSession {
       oldestDue: rows.int(0, 4).map { WallTime(unixMilliseconds: $0) }, now: WallTime(unixMilliseconds: count(5)))
   }
 
-  /// Lets hosts with that name or incarnation take nothing more, or lets them go on. Returns how many there are.
-  package func setDraining(_ isDraining: Bool, host: String) throws(FleetError) -> Int64 {
-    try ask(
-      PostgresStatement(
-        """
-        WITH changed AS (
-          UPDATE taskhost.host SET draining = ($2 = 1) WHERE (name = $1 OR incarnation::text = $1) AND fenced IS NULL RETURNING 1)
-        SELECT count(*) FROM changed
-        """, .text(host), .int(isDraining ? 1 : 0))
-    ).int(0, 0) ?? 0
-  }
-
-  /// Fences hosts with that name or incarnation at once: what they hold goes to others, and nothing that they still do counts.
-  ///
-  /// - Returns: How many hosts there are, and how many requests they held.
-  package func fence(_ host: String, because reason: String) throws(FleetError) -> (hosts: Int64, requests: Int64) {
-    let rows = try ask([
-      PostgresStatement(
-        """
-        WITH changed AS (
-          UPDATE taskhost.host SET fenced = taskhost.now_ms(), reason = $2
-          WHERE (name = $1 OR incarnation::text = $1) AND fenced IS NULL RETURNING 1)
-        SELECT count(*) FROM changed
-        """, .text(host), .text(reason)),
-      PostgresStatement("SELECT taskhost.requeue_fenced()"),
-    ])
-    let freed = rows[1].int(0, 0) ?? 0
-    if freed > 0 { try notify() }
-    return (rows[0].int(0, 0) ?? 0, freed)
-  }
-
   // MARK: Requests
 
   /// Where a request is, or who could take it; nil if it has ended, or if the fleet has none.
@@ -122,7 +96,7 @@ extension FleetSession {
         """
         SELECT h.name, h.incarnation = c.incarnation, c.since,
           CASE WHEN h.lease_until < n.now THEN 'its lease has ended' WHEN h.draining THEN 'it drains for the fleet'
-               ELSE h.closed_because[array_position(h.closed, r.lane)] END
+               WHEN h.leaving IS NOT NULL THEN 'it gives up what it held' ELSE h.closed_because[array_position(h.closed, r.lane)] END
         FROM taskhost.request r CROSS JOIN (SELECT taskhost.now_ms() AS now) n LEFT JOIN taskhost.claim c ON c.request = r.id
           LEFT JOIN taskhost.host h ON h.fenced IS NULL AND r.identifier = ANY (h.identifiers)
         WHERE r.id = $1 ORDER BY h.name

@@ -68,13 +68,13 @@ package final class FleetSession {
   ) throws(FleetError) -> FleetRenewal {
     let rows = try ask(
       PostgresStatement(
-        "SELECT is_draining, requeued, awake_since, others, other_renewals, at FROM taskhost.renew($1::uuid, $2, $3, $4)",
+        "SELECT is_draining, requeued, awake_since, others, other_renewals, at, is_leaving FROM taskhost.renew($1::uuid, $2, $3, $4)",
         .text(incarnation), .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))))
     let others = zip(RecordText.texts(rows.bytes(0, 3)), RecordText.texts(rows.bytes(0, 4)).map { Int64($0) ?? 0 })
     return FleetRenewal(
       isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0,
       others: Dictionary(others) { first, _ in first }, awakeSince: rows.int(0, 2).map { WallTime(unixMilliseconds: $0) } ?? .distantPast,
-      at: rows.int(0, 5).map { WallTime(unixMilliseconds: $0) })
+      at: rows.int(0, 5).map { WallTime(unixMilliseconds: $0) }, isLeaving: rows.flag(0, 6))
   }
 
   /// Makes the days of the history that come, and drops those that are over.
@@ -195,7 +195,7 @@ package final class FleetSession {
   }
 
   /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
-  private static func deadline(of record: RequestRecord) -> Int64 {
+  static func deadline(of record: RequestRecord) -> Int64 {
     record.isRelaxed || record.gates.conditions.isEmpty ? .max : record.request.deadline?.unixMilliseconds ?? .max
   }
 
@@ -219,7 +219,7 @@ package final class FleetSession {
     }
   }
 
-  private static func rank(of record: RequestRecord) -> Int64 {
+  static func rank(of record: RequestRecord) -> Int64 {
     DueRequest(
       id: record.id, due: record.due, priority: record.request.priority, attemptsSpent: 0, isRepeating: false
     ).rank

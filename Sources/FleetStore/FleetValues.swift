@@ -29,6 +29,8 @@ package struct FleetRenewal: Sendable, Hashable {
   package let awakeSince: WallTime
   /// The database's time when it answered.
   package let at: WallTime?
+  /// Whether an operator wants what the host holds for others: see ``FleetSession/askToLeave(_:)``.
+  package let isLeaving: Bool
 }
 
 /// A lane with its number in the fleet.

@@ -199,7 +199,7 @@ public final class Host: Sendable {
         launcher, contracts: contracts, awaitingApproval: registry.awaitingApproval,
         schedules: schedules.filter { fleet?.identifiers.contains($0.key.identifier) != true },
         changes: registry.changes, rejection: rejection, completions: inForce.completions(among: registry.registered.map(\.identifiers)),
-        crashed: parts.crashed, begun: parts.begun,
+        crashed: parts.crashed, begun: parts.begun, moved: parts.moved,
         clocks: MachineMonitor.clockReference,
         observe: { notice in
           surroundings.receive(notice)

@@ -18,6 +18,8 @@ struct HostParts: Sendable {
   let requests: any RequestStore
   /// What the ids of the fleet's requests share; nil if the host is in none.
   let fleet: UInt64?
+  /// What of the store's requests the fleet has now, and as what: see `taskhost fleet import`.
+  let moved: [RequestID: RequestID]
   /// The version of this program; nil if nobody says it.
   let program: String?
   let crashMemory: CrashMemory
@@ -49,7 +51,7 @@ struct HostParts: Sendable {
     self.program = program
     approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
-    fleet = try Self.fleetOrigin(configuration, directory, log)
+    (fleet, moved) = try Self.fleetOrigin(configuration, directory, store, log)
     requests = fleet.map { LeasedRequestStore(store, fleet: $0) } ?? store
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), requests, clock, fleet: fleet, log) } catch {
       throw HostFailure(.configuration, "\(error)")

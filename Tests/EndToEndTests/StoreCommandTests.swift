@@ -104,8 +104,9 @@ struct StoreCommandTests {
     try await HostProcess.run { host in
       let id = try await host.submit("result 0", ["--after", "1h", "--key", "k"])
       let run = try await host.run("result 0")["run"]?["id"]?.string
-      let export = try await succeeds(host, "export").output
+      #expect(try await succeeds(host, "export").output.prefix { $0 != "\n" }.contains(#""open":true"#), "a host runs")
       try await host.terminate()
+      let export = try await succeeds(host, "export").output
       let trial = try await succeeds(host, "import", "--state", "other", "--dry-run", "--json", input: Data(export.utf8)).json()
       #expect(trial["requests"]?.integer == 2 && trial["runs"]?.integer == 1)
       #expect(

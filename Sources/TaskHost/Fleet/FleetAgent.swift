@@ -76,11 +76,7 @@ final class FleetAgent: Sendable {
     let (leaseChanged, leaseEnded) = (Awaited<@Sendable () -> Void>(), Awaited<@Sendable () -> Void>())
     lease = try FleetLease(
       place, log: log,
-      mayJoin: {
-        let live = Awaited<Int>()
-        scheduler.leasedRuns { live.set($0) }
-        return live.wait() == 0
-      }, lasts: lasts, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
+      mayJoin: { Self.runsNothing(scheduler) }, lasts: lasts, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
     scheduler.setFleetClock { [clock = lease.clock] in clock.now }
     leaseChanged.set { [weak self] in self?.wake() }
     leaseEnded.set { [weak self] in self?.leaseHasEnded() }
@@ -301,6 +297,13 @@ final class FleetAgent: Sendable {
   /// What the host holds as this incarnation.
   func held(as incarnation: String, before time: MonotonicTime = .distantFuture) -> [RequestID] {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation && $0.value.since < time }.map(\.key) }
+  }
+
+  /// Whether none of the fleet's runs is live or handed out ahead here.
+  static func runsNothing(_ scheduler: Scheduler) -> Bool {
+    let live = Awaited<Int>()
+    scheduler.leasedRuns { live.set($0) }
+    return live.wait() == 0
   }
 
   /// Whether the host has requests of the fleet.

@@ -33,6 +33,8 @@ final class FleetExchanges {
   /// The conditions of this machine that are observed because ready requests require them.
   private var observed: Conditions = []
 
+  /// How often the host has looked, while it leaves, since its runs are dead.
+  var looksSinceDead = 0
   /// When and why the host looks at the database.
   private var looks = FleetLooks()
 
@@ -125,6 +127,7 @@ final class FleetExchanges {
       cleared = incarnation
     }
     if !isAsked, let rest = looks.rest { return rest }
+    if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
@@ -292,7 +295,7 @@ final class FleetExchanges {
     }
   }
 
-  private func settlements(
+  func settlements(
     _ settled: [(request: SurrenderedRequest, holding: FleetAgent.Holding)], _ incarnation: String, _ session: FleetSession
   ) throws(FleetError) -> [SettledRequest] {
     var settlements: [SettledRequest] = []

@@ -19,6 +19,8 @@ final class FleetLease: Sendable {
     var isDraining = false
     /// Whether somebody has drained the host, in this lease or an earlier one.
     var isDrained = false
+    /// The incarnation that an operator wants to give up what it holds.
+    var leaving: String?
     var hasJoined = false
     var awakeSince = WallTime.distantPast
     var members = 1
@@ -66,6 +68,9 @@ final class FleetLease: Sendable {
 
   /// Whether somebody wants the host to take nothing more.
   var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// Whether an operator wants what the host holds for others.
+  var isLeaving: Bool { state.withLock { $0.incarnation != nil && $0.leaving == $0.incarnation } }
 
   /// Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
   var awakeSince: WallTime { state.withLock { $0.awakeSince } }
@@ -124,8 +129,9 @@ final class FleetLease: Sendable {
         }
       }
       let until = SystemClock.now + pause
+      let hadLease = incarnation != nil
       state.wait { state -> Guarded<State>.Look<Void> in
-        state.isOver || SystemClock.now >= until ? .done(()) : .again(by: until)
+        state.isOver || SystemClock.now >= until || state.incarnation == nil && hadLease ? .done(()) : .again(by: until)
       }
     }
   }
@@ -140,7 +146,7 @@ final class FleetLease: Sendable {
       // Who loses a lease is drained still.
       let isDrained = state.withLock { $0.isDrained }
       let incarnation = try session.register(place.host, isDraining: isDrained)
-      hold(incarnation, from: asked, session.lease, isDraining: isDrained)
+      hold(incarnation, from: asked, session.lease, isDraining: isDrained, isNew: true)
       let isAgain = state.withLock { state in
         defer { state.hasJoined = true }
         return state.hasJoined
@@ -157,7 +163,8 @@ final class FleetLease: Sendable {
       state.renewals = state.renewals.adding(saturating: 1)
       return state.renewals == 2
     }
-    hold(known, from: asked, session.lease, isDraining: renewal.isDraining)
+    hold(known, from: asked, session.lease, isDraining: renewal.isDraining, isNew: false)
+    if renewal.isLeaving { leave(known) }
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")
       changed()
@@ -167,13 +174,13 @@ final class FleetLease: Sendable {
     return min(pause, watch.next(after: SystemClock.bootNanoseconds).map { $0 + .milliseconds(1) } ?? pause)
   }
 
-  private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool) {
+  private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool, isNew: Bool) {
     let end = asked.adding(saturating: (lease - FleetPlace.margin(of: lease)).wholeNanoseconds)
     // Before anything is claimed in this lease: a frozen host kills nothing itself.
     lasts(end)
     let hasChanged = state.withLock { state in
-      // The guard has ended this lease a moment ago: the next turn joins anew.
-      guard SystemClock.bootNanoseconds < end, state.incarnation == nil || state.incarnation == incarnation else { return false }
+      // This lease has ended a moment ago: the next turn joins anew.
+      guard SystemClock.bootNanoseconds < end, state.incarnation == (isNew ? nil : incarnation) else { return false }
       defer { (state.incarnation, state.end, state.isDraining) = (incarnation, end, isDraining) }
       return state.incarnation == nil || state.isDraining != isDraining
     }
@@ -181,6 +188,22 @@ final class FleetLease: Sendable {
     guard hasChanged else { return }
     if isDraining { log.notice("this host drains for the fleet: it takes nothing more of it") }
     changed()
+  }
+
+  private func leave(_ incarnation: String) {
+    let isNew = state.withLock { state in
+      defer { state.leaving = incarnation }
+      return state.leaving != incarnation
+    }
+    guard isNew else { return }
+    log.notice("an operator wants what this host holds of the fleet for others: its runs of the fleet are stopped")
+    changed()
+  }
+
+  /// The host has given up its lease: nothing runs of what it held. It joins again. Called on the agent's thread.
+  func gaveUp(_ incarnation: String) {
+    end(incarnation) { $0.notice("this host has given up what it held of the fleet") }
+    state.broadcast()
   }
 
   private func note(_ trouble: String) {
@@ -208,13 +231,19 @@ final class FleetLease: Sendable {
   }
 
   private func end(because reason: String) {
+    end { $0.error("the lease in the fleet has ended, \(reason): what the host held belongs to others, and its runs are killed") }
+  }
+
+  /// - Parameter only: Nothing is done if the host has another incarnation by now; nil for any.
+  private func end(_ only: String? = nil, _ tell: (Logger) -> Void) {
     let hadOne = state.withLock { state in
-      defer { (state.incarnation, state.isDraining) = (nil, false) }
-      return state.incarnation != nil
+      guard let incarnation = state.incarnation, only == nil || only == incarnation else { return false }
+      (state.incarnation, state.isDraining) = (nil, false)
+      return true
     }
-    taskhost_system_boot_timer_set(timer, 0)
     guard hadOne else { return }
-    log.error("the lease in the fleet has ended, \(reason): what the host held belongs to others, and its runs are killed")
+    taskhost_system_boot_timer_set(timer, 0)
+    tell(log)
     // Before the next lease can begin.
     ended()
     lasts(0)

@@ -2,23 +2,26 @@ import FleetStore
 import HostThreads
 import Logging
 import TaskModel
+import TaskStore
 import WorkerProcesses
 
 extension HostParts {
-  /// What the ids of the fleet's requests share; nil if the host is in none.
+  /// What the ids of the fleet's requests share, nil if the host is in none, and what of the store's requests it has.
   ///
   /// The database must be reached once; later launches go by what was noted in the state directory.
-  static func fleetOrigin(_ configuration: HostConfiguration, _ directory: StateDirectory, _ log: Logger) throws(HostFailure) -> UInt64? {
-    guard let address = configuration.fleet.url else { return nil }
+  static func fleetOrigin(
+    _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ log: Logger
+  ) throws(HostFailure) -> (origin: UInt64?, moved: [RequestID: RequestID]) {
+    guard let address = configuration.fleet.url else { return (nil, [:]) }
     let noted = (try? WholeTransfer.read(directory.fleetMark, atMost: 64)).flatMap {
       UInt64(String(decoding: $0, as: UTF8.self).prefix(while: \.isHexDigit), radix: 16)
     }
     do throws(FleetError) {
-      let origin = try FleetSession(address, name: configuration.fleetName, patience: .seconds(5)).origin
-      if noted != origin {
-        try note(origin, at: directory.fleetMark)
+      let session = try FleetSession(address, name: configuration.fleetName, patience: .seconds(5))
+      if noted != session.origin {
+        try note(session.origin, at: directory.fleetMark)
       }
-      return origin
+      return (session.origin, try session.imported(from: store.origin))
     } catch {
       guard case .away = error else { throw HostFailure(.configuration, "fleet.url: \(error)") }
       guard let noted else {
@@ -26,8 +29,23 @@ extension HostParts {
           .temporary,
           "fleet.url: \(error). A host that has never reached its fleet cannot begin without it: start it when the database answers")
       }
+      if let identifier = ownRequests(configuration, store) {
+        throw HostFailure(
+          .temporary,
+          "fleet.url: \(error). The store has requests of \(identifier) from before scope = \"fleet\", "
+            + "and only the fleet's database can say whether they were moved there")
+      }
       log.error("\(error); the host's own work goes on")
-      return noted
+      return (noted, [:])
+    }
+  }
+
+  /// An identifier of the fleet of which the store itself has live requests, without those of schedules, which end here anyway.
+  private static func ownRequests(_ configuration: HostConfiguration, _ store: SQLiteRequestStore) -> TaskIdentifier? {
+    configuration.fleetIdentifiers.sorted().first { identifier in
+      var query = RequestQuery()
+      (query.identifier, query.states, query.limit) = (identifier, RequestState.allCases.filter { !$0.isFinal }, 1000)
+      return (try? store.requests(query))?.contains { !$0.request.isSchedule } ?? true
     }
   }
 

@@ -1,4 +1,4 @@
-import TaskModel
+public import TaskModel
 
 /// Which requests of an identifier a host runs.
 public enum FleetScope: String, Sendable, CaseIterable {
@@ -34,7 +34,7 @@ extension HostConfiguration {
   }
 
   /// The identifiers with `scope = "fleet"`, if the host is in a fleet.
-  var fleetIdentifiers: Set<TaskIdentifier> {
+  public var fleetIdentifiers: Set<TaskIdentifier> {
     guard fleet.url != nil else { return [] }
     return Set(plugins.filter { $0.value.scope == .fleet }.compactMap { try? TaskIdentifier($0.key) })
   }

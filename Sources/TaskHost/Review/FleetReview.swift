@@ -163,7 +163,7 @@ public struct FleetReview: Sendable {
 
   // MARK: The hosts
 
-  private var living: [FleetMember] { health.members.filter { $0.state == .alive || $0.state == .draining } }
+  private var living: [FleetMember] { health.members.filter(\.state.isThere) }
 
   private func members() -> [Finding] {
     var findings: [Finding] = []

@@ -224,7 +224,7 @@ extension TaskRequest {
   public var dependsOnOthers: Bool { !after.isEmpty || uniqueKey != nil && (onConflict == .append || uniqueWindow != nil) }
 
   /// Refuses what a fleet does not offer yet.
-  func checkFleetScope() throws(RequestRefusal) {
+  public func checkFleetScope() throws(RequestRefusal) {
     func refuse(_ field: RequestField, _ what: String) -> RequestRefusal {
       RequestRefusal(
         .unsupported, "\(what) not offered for an identifier with scope = \"fleet\": use one with scope = \"host\"", field: field.rawValue)

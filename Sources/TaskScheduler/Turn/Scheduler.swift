@@ -69,6 +69,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///   - crashed: The runs that crashed the previous host process, with signal and stack, from its crash memory. They end `crashed` and
   ///     count against their plugins.
   ///   - begun: The runs that the previous host process handed out ahead and that had begun, from its crash memory.
+  ///   - moved: What of the store's requests the fleet has now, and as what: it ends here.
   ///   - clocks: The current offset between wall clock and boot clock; if nil, delays follow the wall clock.
   ///   - observe: See ``Notice``.
   /// - Returns: The number of other runs lost with the previous host process, and the refused launch submissions.
@@ -76,7 +77,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     _ launcher: any Launcher, contracts: [HandlerContract], awaitingApproval: Set<TaskIdentifier> = [],
     schedules: [ScheduleName: ScheduledRequest], changes: [PluginLaunchChange] = [],
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, completions: CompletionRule? = nil,
-    crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil,
+    crashed: [RunID: String] = [:], begun: Set<RunID> = [], moved: [RequestID: RequestID] = [:],
+    clocks: ClockReference? = nil,
     observe: @escaping @Sendable (Notice) -> Void = { _ in }
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
     hasStarted.store(true, ordering: .releasing)
@@ -84,7 +86,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     engine.core.completions = completions
     engine.core.policy.awaitingApproval = awaitingApproval
     let opening = try engine.open(
-      contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, clocks: clocks, now: clock.wallTime,
+      contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, moved: moved, clocks: clocks,
+      now: clock.wallTime,
       at: clock.monotonicTime)
     if let watches = opening.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
     for change in opening.turn.pluginHealth { observe(change.notice) }

@@ -35,10 +35,11 @@ final class SchedulingEngine {
   }
 
   /// Seals the registry and settles what the previous host process left behind; see
-  /// ``Scheduler/start(_:contracts:awaitingApproval:schedules:changes:rejection:completions:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, discard the engine.
+  /// ``Scheduler/start(_:contracts:awaitingApproval:schedules:changes:rejection:completions:crashed:begun:moved:clocks:observe:)``. Starts nothing. If it throws, discard the engine.
   func open(
     _ contracts: [HandlerContract], schedules: [ScheduleName: ScheduledRequest], changes: [PluginLaunchChange] = [],
-    crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime
+    crashed: [RunID: String] = [:], begun: Set<RunID> = [], moved: [RequestID: RequestID] = [:], clocks: ClockReference? = nil,
+    now: WallTime, at moment: MonotonicTime
   ) throws(StoreError) -> Opening {
     core.register(contracts)
     core.awakeSince = now
@@ -54,6 +55,7 @@ final class SchedulingEngine {
       }
       let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
       try core.findAwaitedRetries(transaction, now: now)
+      try core.letGo(of: moved, transaction, now: now)
       try core.reconcile(schedules, transaction, now: now)
       Failpoint.scheduleReconciled.hit()
       refused = try carryOut(changes, transaction, now: now)

@@ -11,7 +11,6 @@ final class ArchiveImport {
   private let transaction: SQLiteTransaction
   private let request, run: PreparedStatement
   private var result = StoreImport.Result()
-  private(set) var hasEnded = false
 
   init(_ database: Database, _ head: ArchiveHead, _ seals: ValueSeals) throws {
     self.database = database
@@ -25,10 +24,9 @@ final class ArchiveImport {
   func begin() throws { try transaction.begin() }
 
   /// Takes the next line.
-  func take(_ text: [UInt8], number: Int) throws {
-    let line = try ArchiveObject(text, line: number, origin: head.origin)
+  func take(_ line: ArchiveObject, _ kind: StoreArchive.Kind) throws {
     do {
-      switch try line.requiredWord("kind", StoreArchive.Kind.self) {
+      switch kind {
       case .request: try takeRequest(line)
       case .run: try takeRun(line)
       case .schedule: try takeSchedule(line)
@@ -45,22 +43,18 @@ final class ArchiveImport {
           .integer(try line.requiredOffset("offset_ms")))
       case .submission: try takeSubmission(line)
       case .uniqueWindow:
+        let window = try ArchivedRequests.window(line)
         try add(
           "INSERT OR IGNORE INTO unique_windows (identifier, key, request, until_ms) VALUES (?, ?, ?, ?)",
-          .integer(try identifier(line)), .text(try key(line, "unique_key")),
-          .integer(try line.requiredID("request", RequestID.self).sequence),
-          .integer(try line.requiredTime("until_unix_ms").unixMilliseconds))
-      case .end:
-        guard try line.requiredInteger("lines") == Int64(number) - 1 else {
-          throw line.flaw("lines", "says otherwise than the \(number - 1) lines before it, so a part is missing")
-        }
-        hasEnded = true
+          .integer(try identifiers.number(of: window.identifier, in: database)), .text(window.key), .integer(window.request.sequence),
+          .integer(window.until.unixMilliseconds))
+      case .end: break
       }
       try line.finish()
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
       let isKey = error.message?.contains("unique_key") == true
       throw ArchiveFlaw(
-        line: number,
+        line: line.line,
         sentence: isKey
           ? "its unique_key is held by another live request of the identifier"
           : "it does not fit the other records: \(error.message ?? "")")
@@ -102,12 +96,6 @@ final class ArchiveImport {
 
   private func identifier(_ line: ArchiveObject) throws -> Int64 {
     try identifiers.number(of: try line.requiredIdentifier(), in: database)
-  }
-
-  private func key(_ line: ArchiveObject, _ name: String) throws -> String {
-    let key = try line.requiredText(name)
-    guard (1...Limits.keyBytes).contains(key.utf8.count) else { throw line.flaw(name, "must have 1 to \(Limits.keyBytes) bytes") }
-    return key
   }
 
   /// Runs a statement that adds one row or, if there is one already, none.
@@ -169,7 +157,7 @@ final class ArchiveImport {
   private func takeState(_ line: ArchiveObject) throws {
     let value = try line.blob("value", atMost: Limits.stateValueBytes)
     guard let value else { throw line.flaw("value", "is missing") }
-    let (number, key) = (PreparedStatement.Value.integer(try identifier(line)), PreparedStatement.Value.text(try key(line, "key")))
+    let (number, key) = (PreparedStatement.Value.integer(try identifier(line)), PreparedStatement.Value.text(try line.requiredKey("key")))
     let written = try transaction.seals.written(.blob(value), as: SealedPlace(.state, number, key))
     try add(
       "INSERT OR IGNORE INTO state (identifier, key, value, sealed) VALUES (?, ?, ?, ?)", number, key, written.plain, written.sealed)
@@ -203,19 +191,16 @@ final class ArchiveImport {
   }
 
   private func takeSubmission(_ line: ArchiveObject) throws {
-    let plugin = try line.identifier("plugin")
-    let isForAll = try line.flag("for_all")
+    let (submission, plugin, isForAll, disposition) = try ArchivedRequests.key(line)
     let submitter = isForAll ? -1 : try plugin.map { try identifiers.number(of: $0, in: database) } ?? 0
-    let (owner, key) = (PreparedStatement.Value.integer(submitter), PreparedStatement.Value.text(try key(line, "idempotency_key")))
+    let (owner, key) = (PreparedStatement.Value.integer(submitter), PreparedStatement.Value.text(submission.key))
     let fingerprint = try transaction.seals.written(
-      .integer(Int64(bitPattern: try line.requiredHex("fingerprint"))), as: SealedPlace(.fingerprint, owner, key))
+      .integer(Int64(bitPattern: submission.fingerprint)), as: SealedPlace(.fingerprint, owner, key))
     try add(
       """
       INSERT OR IGNORE INTO submissions (submitter, key, fingerprint, request, disposition, submitted_ms, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
       """,
-      owner, key, fingerprint.plain,
-      .integer(try line.requiredID("request", RequestID.self).sequence),
-      .integer(try line.requiredWord("disposition", Disposition.self).stored),
-      .integer(try line.requiredTime("submitted_unix_ms").unixMilliseconds), fingerprint.sealed)
+      owner, key, fingerprint.plain, .integer(submission.request.sequence), .integer(disposition.stored),
+      .integer(submission.submitted.unixMilliseconds), fingerprint.sealed)
   }
 }

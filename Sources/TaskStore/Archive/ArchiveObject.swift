@@ -71,6 +71,13 @@ final class ArchiveObject {
 
   func requiredText(_ name: String) throws(ArchiveFlaw) -> String { try required(name, try text(name)) }
 
+  /// A key that a person or a plugin has given.
+  func requiredKey(_ name: String) throws(ArchiveFlaw) -> String {
+    let key = try requiredText(name)
+    guard (1...Limits.keyBytes).contains(key.utf8.count) else { throw flaw(name, "must have 1 to \(Limits.keyBytes) bytes") }
+    return key
+  }
+
   func integer(_ name: String) throws(ArchiveFlaw) -> Int64? {
     guard let node = take(name) else { return nil }
     guard let number = node.integer else { throw flaw(name, "must be a whole number, not \(node.kind)") }

@@ -1,16 +1,20 @@
 import StrictText
-import TaskModel
+package import TaskModel
 
 /// A request in an archive, with all that the store keeps beside its row.
-struct ArchivedRequest {
+package struct ArchivedRequest: Sendable {
   /// The request with its payload.
-  var record: RequestRecord
+  package var record: RequestRecord
   /// The payload of the event that the request is due for.
-  var eventPayload: [UInt8]?
+  package var eventPayload: [UInt8]?
   /// The checkpoint of an earlier run.
-  var checkpoint: [UInt8]?
+  package var checkpoint: [UInt8]?
   /// What it waits for, or waited for.
-  var edges: [DependencyRecord]
+  package var edges: [DependencyRecord]
+
+  package init(record: RequestRecord, eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil, edges: [DependencyRecord] = []) {
+    (self.record, self.eventPayload, self.checkpoint, self.edges) = (record, eventPayload, checkpoint, edges)
+  }
 }
 
 // MARK: Writing

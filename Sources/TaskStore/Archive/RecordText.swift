@@ -12,7 +12,7 @@ package enum RecordText {
 
   /// The text of a request, without its id and its payload.
   package static func text(of record: RequestRecord) -> String {
-    let archived = ArchivedRequest(record: record, eventPayload: nil, checkpoint: nil, edges: [])
+    let archived = ArchivedRequest(record: record)
     return String(decoding: JSONWriter.object { archived.writeFields(to: &$0) }, as: UTF8.self)
   }
 

@@ -33,7 +33,8 @@ public enum StoreExport {
         throw StoreCareError(place.database, "the store has no identity yet", remedy: "start its host once")
       }
       return try withoutActuallyEscaping(sink) { sink in
-        let export = ArchiveExport(database, origin: origin, sealing, sink)
+        let isOpen = place.marks.contains { (try? StoreMark.read($0))?.isOpen == true }
+        let export = ArchiveExport(database, origin: origin, isOpen: isOpen, sealing, sink)
         return try export.run(program: program, step)
       }
     }
@@ -59,15 +60,16 @@ private final class ArchiveExport {
 
   private let database: Database
   private let origin: UInt64
+  private let isOpen: Bool
   private let seals: ValueSeals
   private let identifiers = IdentifierTable()
   private let sink: ([UInt8]) throws -> Void
   private var buffer: [UInt8] = []
   private var lines = 0
 
-  init(_ database: Database, origin: UInt64, _ sealing: StoreSealing?, _ sink: @escaping ([UInt8]) throws -> Void) {
+  init(_ database: Database, origin: UInt64, isOpen: Bool, _ sealing: StoreSealing?, _ sink: @escaping ([UInt8]) throws -> Void) {
     self.database = database
-    self.origin = origin
+    (self.origin, self.isOpen) = (origin, isOpen)
     seals = ValueSeals(origin: origin, sealing, isStrict: true)
     self.sink = sink
   }
@@ -131,6 +133,7 @@ private final class ArchiveExport {
       writer.member("origin", Self.hex(origin))
       writer.id("highest", highest > 0 ? run(highest) : nil)
       writer.member("last_pause", lastPause)
+      writer.flag("open", isOpen)
     }
   }
 

@@ -73,7 +73,8 @@ public struct StoreStep: Sendable, Hashable {
 }
 
 extension StoreStep {
-  init(_ what: String, done: Int, of total: Int) {
+  /// A part of a known number of things.
+  package init(_ what: String, done: Int, of total: Int) {
     self.init(what: what, percent: total > 0 ? Int((Double(done) / Double(total) * 100).rounded(.down)) : nil)
   }
 }

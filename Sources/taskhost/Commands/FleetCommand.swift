@@ -20,7 +20,7 @@ struct FleetCommand: ParsableCommand {
       """,
     subcommands: [
       FleetInitCommand.self, FleetStatusCommand.self, FleetHostsCommand.self, FleetDrainCommand.self, FleetFenceCommand.self,
-      FleetDoctorCommand.self,
+      FleetDoctorCommand.self, FleetImportCommand.self,
     ])
 }
 
@@ -35,14 +35,17 @@ struct FleetOptions: ParsableArguments {
 
   func address() throws -> String {
     if let url { return url }
-    let configuration: HostConfiguration
-    do { configuration = try ConfigurationChoice.ofCommand(config).load() } catch { throw CommandFailure(.configuration, nil, "\(error)") }
+    let configuration = try configuration()
     guard let url = configuration.fleet.url else {
       throw CommandFailure(
         .configuration, configuration.file ?? "the configuration", "it names no fleet",
         remedy: "set fleet.url, or give the database with --url")
     }
     return url
+  }
+
+  func configuration() throws -> HostConfiguration {
+    do { return try ConfigurationChoice.ofCommand(config).load() } catch { throw CommandFailure(.configuration, nil, "\(error)") }
   }
 
   /// Connects, and asks.
@@ -134,7 +137,7 @@ struct FleetStatusCommand: ParsableCommand {
 
   func run() throws {
     let (members, counts) = try fleet.ask { (session) throws(FleetError) in (try session.members(), try session.counts()) }
-    let alive = members.filter { $0.state == .alive || $0.state == .draining }
+    let alive = members.filter(\.state.isThere)
     let expired = members.filter { $0.state == .expired }
     let problem: String? =
       if let host = expired.first {
@@ -215,47 +218,8 @@ struct FleetDrainCommand: ParsableCommand {
   }
 }
 
-struct FleetFenceCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "fence",
-    abstract: "Take everything from a host of the fleet at once.",
-    discussion: """
-      What the host holds is ready for others now, and nothing that it still does there
-      counts. Its runs may go on until it notices, at its next renewal: so fence a host
-      only if it is dead, or if that does no harm. A host that lives joins again.
-
-      EXAMPLES
-        taskhost fleet fence web2 --yes
-      """)
-
-  @OptionGroup var fleet: FleetOptions
-  @Flag(help: "Do not ask.")
-  var yes = false
-  @Argument(help: "Its name, or its incarnation, as fleet hosts lists them.")
-  var host: String
-
-  func run() throws {
-    let members = try fleet.ask { (session) throws(FleetError) in try session.members() }
-    let meant = members.filter { ($0.name == host || $0.incarnation == host) && $0.state != .fenced }
-    guard !meant.isEmpty else { throw FleetText.unknown(host) }
-    let held = meant.reduce(0) { $0 + $1.held }
-    guard yes || Terminal.agrees("\(host.escapingControlCharacters) holds \(held) requests. Give them to others now?") else {
-      throw CommandFailure(.cancelled, nil, "nothing was changed", remedy: "answer y, or give --yes")
-    }
-    let fenced = try fleet.ask { [host] (session) throws(FleetError) in try session.fence(host, because: "an operator has fenced it") }
-    if fleet.json {
-      Terminal.printObject { writer in
-        writer.member("hosts", fenced.hosts)
-        writer.member("requests", fenced.requests)
-      }
-    } else {
-      Terminal.print("\(host.escapingControlCharacters) is fenced: \(fenced.requests) requests are ready for others")
-    }
-  }
-}
-
 /// Words about a fleet.
-private enum FleetText {
+enum FleetText {
   static func unknown(_ host: String) -> CommandFailure {
     CommandFailure(.refused, host.escapingControlCharacters, "the fleet has no such host", remedy: "see taskhost fleet hosts")
   }

@@ -107,18 +107,30 @@ struct StoreOptions: ParsableArguments {
   ) throws -> Value {
     // Beyond the limit of a file's size, a write then fails with a reason.
     signal(SIGXFSZ, SIG_IGN)
-    var drawn = ""
-    defer { if !drawn.isEmpty { Terminal.progress("") } }
-    do {
-      return try body(place) { step in
-        let line = step.percent.map { "\(step.what) [\(ProgressBar.bar($0, ProgressBar.widestBar))] \($0) %" } ?? "\(step.what) ..."
-        if line != drawn { Terminal.progress(line) }
-        drawn = line
-      }
-    } catch {
-      let path = error.path.map(\.escapingControlCharacters)
-      throw CommandFailure(.failed, path, error.observed.escapingControlCharacters, remedy: error.remedy)
-    }
+    let steps = StoreSteps()
+    defer { steps.end() }
+    do throws(StoreCareError) { return try body(place) { steps.show($0) } } catch { throw StoreSteps.failure(error) }
+  }
+}
+
+/// Shows on a terminal how far long work with records has come.
+final class StoreSteps {
+  private var drawn = ""
+
+  func show(_ step: StoreStep) {
+    let line = step.percent.map { "\(step.what) [\(ProgressBar.bar($0, ProgressBar.widestBar))] \($0) %" } ?? "\(step.what) ..."
+    if line != drawn { Terminal.progress(line) }
+    drawn = line
+  }
+
+  func end() {
+    if !drawn.isEmpty { Terminal.progress("") }
+    drawn = ""
+  }
+
+  static func failure(_ error: StoreCareError) -> CommandFailure {
+    CommandFailure(
+      .failed, error.path.map(\.escapingControlCharacters), error.observed.escapingControlCharacters, remedy: error.remedy)
   }
 }
 
@@ -135,9 +147,10 @@ enum StoreText {
     Terminal.note("the replaced store is \(path.escapingControlCharacters): delete it once you need it no more")
   }
 
-  static func records(_ requests: Int, _ runs: Int) -> String {
-    "\(requests) \(requests == 1 ? "request" : "requests") and \(runs) \(runs == 1 ? "run" : "runs")"
-  }
+  static func records(_ requests: Int, _ runs: Int) -> String { "\(count(requests, "request")) and \(count(runs, "run"))" }
+
+  /// A number of things.
+  static func count(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
 
   /// What of a whole store is sealed.
   static func sentence(about sealed: SealedContent) -> String {

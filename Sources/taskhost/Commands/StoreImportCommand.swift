@@ -53,7 +53,7 @@ struct StoreImportCommand: ParsableCommand {
     }
   }
 
-  private static func open(_ file: String) throws -> Int32 {
+  static func open(_ file: String) throws -> Int32 {
     let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.failed, file.escapingControlCharacters, "cannot be opened: \(String(cString: strerror(errno)))")
