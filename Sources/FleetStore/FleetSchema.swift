@@ -88,6 +88,14 @@ enum FleetSchema {
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
+  /// The names of all tables.
+  static var tableNames: [String] {
+    (tables + graphTables).compactMap { statement in
+      let words = statement.split(maxSplits: 3) { $0 == " " || $0 == "\n" }
+      return words.count > 2 && words[0] == "CREATE" && words[1] == "TABLE" ? String(words[2].prefix { $0 != "(" }) : nil
+    }
+  }
+
   /// Makes the functions of this version, or replaces those of an older one.
   static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, importing, submission].flatMap { $0 }
 

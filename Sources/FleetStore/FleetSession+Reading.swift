@@ -275,6 +275,21 @@ extension FleetSession {
     return (ended, WallTime(unixMilliseconds: rows.int(0, 6) ?? 0))
   }
 
+  /// The last run of each of these identifiers, as far as that was in the last day and is found at once.
+  package func lastRuns(of identifiers: [TaskIdentifier]) throws(FleetError) -> [TaskIdentifier: RunRecord] {
+    let rows = try ask([
+      PostgresStatement("SET LOCAL statement_timeout = '500ms'"),
+      PostgresStatement(
+        """
+        SELECT r.record, r.ended FROM unnest($1::text[]) AS u (identifier) CROSS JOIN LATERAL (
+          SELECT l.record, l.ended FROM taskhost.run l WHERE l.identifier = u.identifier AND l.ended >= (SELECT taskhost.now_ms() - 86400000)
+          ORDER BY l.ended DESC LIMIT 1) AS r
+        """, .texts(identifiers.map(\.rawValue))),
+    ])
+    guard let found = rows.last else { return [:] }
+    return Dictionary(runs(found).map { ($0.identifier, $0) }) { first, _ in first }
+  }
+
   /// How long ago the last successes of these identifiers ended, as far as that is within `age`.
   package func successes(of identifiers: [TaskIdentifier], within age: Duration) throws(FleetError) -> [TaskIdentifier: Duration] {
     let rows = try ask(

@@ -44,6 +44,12 @@ package enum FleetSetup {
       if let lease, let known = fleet.int(0, 1), known != lease.wholeMilliseconds {
         throw PostgresError(code: otherLease, "\(known)")
       }
+      let missing = try connection.run(
+        PostgresStatement("SELECT t FROM unnest($1::text[]) AS u (t) WHERE to_regclass(t) IS NULL", .texts(FleetSchema.tableNames)),
+        by: deadline)
+      guard missing.count == 0 else {
+        throw PostgresError(code: "42P01", (0..<missing.count).compactMap { missing.text($0, 0) }.joined(separator: ", ") + " is missing")
+      }
       try connection.run(
         functions + [
           PostgresStatement(

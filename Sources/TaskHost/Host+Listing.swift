@@ -42,6 +42,10 @@ extension Host {
     let own = try read { () throws(StoreError) in try store.scan(scan, accepts: accepts) }
     guard let fleet else { return own }
     guard let shared = try fleet.readIfThere({ (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }) else {
+      // Who asks for one by its id must not hear that there is none.
+      guard scan.id == nil || !own.records.isEmpty else {
+        throw RequestRefusal(.unavailable, "this host has no request whose id begins so, and its fleet's database cannot be asked now")
+      }
       return own
     }
     var both = own.merged(with: shared, by: scan)

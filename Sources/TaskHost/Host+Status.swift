@@ -1,3 +1,4 @@
+import FleetStore
 import Glibc
 import HostThreads
 import PluginTrust
@@ -73,9 +74,9 @@ extension Host {
   private func activity(_ handlers: [TaskIdentifier: HandlerOverview], onlyFailing: Bool) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: onlyFailing)
     let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
-    for identifier in handlers.keys where !onlyFailing && known[identifier] == nil {
-      schedules.append(ScheduleRecord(identifier: identifier))
-    }
+    let others = handlers.keys.filter { !onlyFailing && known[$0] == nil }
+    let lastRuns = lastRunsInFleet(of: others)
+    for identifier in others { schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRuns[identifier])) }
     return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
       if let request = schedule.request {
@@ -87,6 +88,14 @@ extension Host {
       let nextStart = isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil
       return TaskActivity(schedule, nextStart: nextStart, throttle: throttle)
     }
+  }
+
+  /// The last runs of the identifiers that the fleet has, wherever they ran; none while its database does not say so at once.
+  private func lastRunsInFleet(of identifiers: [TaskIdentifier]) -> [TaskIdentifier: RunRecord] {
+    guard let fleet else { return [:] }
+    let shared = identifiers.filter { fleet.identifiers.contains($0) }
+    guard !shared.isEmpty else { return [:] }
+    return (try? fleet.readIfThere { (session) throws(FleetError) in try session.lastRuns(of: shared) }) ?? [:]
   }
 
   /// The maximum number of schedules in a status; failing ones come first.

@@ -23,6 +23,9 @@ struct FleetViewTests {
       let good = try await first.cli("submit", "job", "--payload", "0", "--wait", "--json")
       #expect(good.status == 0, "\(good)")
       #expect(try JSON(parsing: good.output)["run"]?["outcome"]?.string == "succeeded", "\(good)")
+      // It ran elsewhere, and the status says so.
+      let activity = try await first.json("status")["tasks"]?.array.first { $0["identifier"]?.string == "job" }
+      #expect(activity?["last"]?.string == "succeeded", "\(activity as Any)")
       let bad = try await first.cli("submit", "job", "--payload", "1", "--wait")
       #expect(bad.status == 1, "\(bad)")
     }

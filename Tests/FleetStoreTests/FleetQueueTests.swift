@@ -263,6 +263,8 @@ struct FleetQueueTests {
     try fleet.server.run("UPDATE taskhost.fleet SET version = 1; DROP TABLE taskhost.claim", on: fleet.address)
     let damaged = #expect(throws: FleetError.self) { try FleetSession(fleet.address, name: "x").counts() }
     #expect(damaged?.description.contains("not complete") == true, "\(damaged?.description ?? "")")
+    let again = #expect(throws: FleetError.self) { try FleetSetup.run(fleet.address) }
+    #expect(again?.description.contains("taskhost.claim is missing") == true, "\(again?.description ?? "")")
   }
 
   @Test func theDaysOfTheHistoryAreMadeAgain() throws {

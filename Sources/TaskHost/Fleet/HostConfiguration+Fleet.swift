@@ -1,4 +1,5 @@
 public import TaskModel
+import TaskScheduler
 
 /// Which requests of an identifier a host runs.
 public enum FleetScope: String, Sendable, CaseIterable {
@@ -60,8 +61,11 @@ extension HostConfiguration {
           report("isolation", "isolation is \"thread\", and \(why): remove isolation, or set scope = \"host\"")
         }
       }
-      if plugin.event != nil {
-        report("schedule", "a schedule by events with scope = \"fleet\" is not offered yet. Set scope = \"host\"")
+    }
+    let shared = scheduledRequests().filter { fleetIdentifiers.contains($0.key.identifier) }
+    for (name, schedule) in shared.sorted(by: { $0.key.description < $1.key.description }) {
+      do throws(RequestRefusal) { try schedule.submission(of: name).checkFleetScope() } catch {
+        reader.report(schedules[name] == nil ? ["plugin", name.identifier.rawValue, "schedule"] : ["schedule", "\(name)"], "\(error)")
       }
     }
   }

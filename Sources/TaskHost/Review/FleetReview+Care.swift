@@ -126,20 +126,25 @@ extension FleetReview {
       let age = DurationFormat.text(milliseconds: waiting.age.wholeMilliseconds)
       return Finding(
         .requests, .warning, of: waiting.identifier, "requests of \(waiting.identifier) have been ready for \(age)\(needs(waiting.needs))",
-        why: "the hosts that have it are busy, or the conditions hold on none of them",
-        remedy: "see taskhost tasks show \(waiting.first), and taskhost status and conditions show on its hosts")
+        why: "no host takes them: those that have it are busy, or what the requests need is on none of them",
+        remedy: "taskhost tasks why \(waiting.first) on one of the hosts says of each why it takes none")
     }
     let ill = health.ill.prefix(5).map { ill in
       if let flaw = ill.flaw {
         return Finding(
           .requests, .failure, of: "\(ill.id)", "request \(ill.id) of \(ill.identifier) cannot be read: \(flaw)",
-          why: "the host that takes it holds it, and does not run it", remedy: "install the taskhost that wrote it on all hosts")
+          why: "the host that takes it holds it, and does not run it",
+          remedy: "install the taskhost that wrote it on all hosts; if nobody needs it, "
+            + "DELETE FROM taskhost.request WHERE id = \(ill.id.sequence)")
       }
       return Finding(
         .requests, .warning, of: "\(ill.id)", "request \(ill.id) of \(ill.identifier) was lost with its host \(ill.lost) times in a row",
         why: "after \(Limits.lossesInARow) it fails; it may be what kills its hosts", remedy: "look at the logs of those hosts")
     }
-    return homeless + waiting + ill
+    let more =
+      health.ill.count > 5
+      ? [Finding(.requests, .warning, "\(health.ill.count - 5) more requests are like these", why: "only some are listed")] : []
+    return homeless + waiting + ill + more
   }
 
   /// `, for hosts with network, power, in the window "night"`.
