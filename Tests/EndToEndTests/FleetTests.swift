@@ -131,7 +131,7 @@ struct FleetTests {
       let status = try await fleet.json("status")
       #expect(status["ready"]?.integer == 0, "\(status)")
       // Also when it has lost its lease and joined anew.
-      #expect(try await fleet.taskhost("fence", "a").status == 0)
+      #expect(try await fleet.taskhost("fence", "a", "--yes").status == 0)
       try await first.current.line(with: "joined the fleet again")
       let hosts = try await fleet.json("hosts")
       #expect(hosts["hosts"]?.array.count { $0["name"]?.string == "a" && $0["state"]?.string == "draining" } == 1, "\(hosts)")
