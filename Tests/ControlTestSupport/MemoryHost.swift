@@ -166,6 +166,9 @@ public final class MemoryHost: ControlledHost {
 
   // MARK: ControlledHost
 
+  /// There is no fleet.
+  public func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] { try await submit(requests) }
+
   /// As the protocol says.
   public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
     if let index = requests.firstIndex(where: { $0.identifier.rawValue == "unknown" }) {
