@@ -8,18 +8,29 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   case changed
   /// The database has no tables of a fleet.
   case notInitialised
+  /// A table or a function is missing, in the database's words.
+  case incomplete(String)
   /// The database has tables of a version that this host does not know.
   case version(found: Int64)
+  /// Another transaction holds what this one needs, such as the same key of a request that it has not committed yet.
+  case locked
+  /// The database cannot hold a value, in its own words: the same will be refused again.
+  case unfit(String)
   /// Anything else, in the database's words.
   case refused(String)
 
   /// What happened, and what to do.
   package var description: String {
     switch self {
-    case .away(let reason): "the fleet's database cannot be reached (\(reason)): the host tries again"
+    case .away(let reason): "the fleet's database cannot be reached (\(reason))"
     case .fenced: "the host's lease in the fleet has ended: it joins again"
     case .changed: "requests have just changed: look again"
+    case .locked:
+      "another transaction in the fleet's database adds the same key, or the first request with the same needs, and has not ended"
+    case .unfit(let reason): "the fleet's database cannot hold it: \(reason)"
     case .notInitialised: "the database has no fleet yet: make it with taskhost fleet init"
+    case .incomplete(let reason):
+      "the fleet's tables are not complete (\(reason)): taskhost fleet init makes its functions anew; a table comes back from a backup"
     case .version(let found) where found > FleetSchema.version:
       "the fleet's tables have version \(found), and this taskhost knows up to \(FleetSchema.version): install a newer one"
     case .version(let found):
@@ -32,8 +43,11 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     switch error.code {
     case _ where error.isFenced: self = .fenced
     case "TH002": self = .changed
-    // The schema or a table or a function does not exist.
-    case "3F000", "42P01", "42883": self = .notInitialised
+    case "3F000": self = .notInitialised
+    case "42P01" where error.message.contains("\"taskhost.fleet\""): self = .notInitialised
+    case "42P01", "42883": self = .incomplete(error.description)
+    case "55P03": self = .locked
+    case let code? where code.hasPrefix("22") || code.hasPrefix("54"): self = .unfit(error.description)
     case _ where error.isLost || error.isMomentary: self = .away(error.description)
     default: self = .refused(error.description)
     }

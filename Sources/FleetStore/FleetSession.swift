@@ -23,11 +23,13 @@ package final class FleetSession {
     do throws(PostgresError) {
       connection = try PostgresConnection(address, name: "taskhost \(name)")
       fleet = try connection.run(
-        PostgresStatement("SELECT version, origin, lease_ms FROM taskhost.fleet"), by: SystemClock.now + patience)
+        PostgresStatement("SELECT version, origin, lease_ms, current_setting('server_encoding') FROM taskhost.fleet"),
+        by: SystemClock.now + patience)
     } catch { throw FleetError(error) }
     guard let version = fleet.int(0, 0), let origin = fleet.int(0, 1), let lease = fleet.int(0, 2) else { throw .notInitialised }
     // A newer schema keeps what this host calls, see ``FleetSchema``.
     guard version >= FleetSchema.oldestVersion else { throw .version(found: version) }
+    try FleetSetup.checkEncoding(fleet.text(0, 3))
     (self.origin, self.lease) = (UInt64(bitPattern: origin), .milliseconds(lease))
   }
 
@@ -82,13 +84,19 @@ package final class FleetSession {
 
   /// The lane of requests with these needs, which is made if there is none.
   package func lane(_ lane: Lane) throws(FleetError) -> Int64 {
-    let rows = try ask(
+    let rows = try ask([
+      Self.shortWaits,
       PostgresStatement(
         "SELECT taskhost.lane_of($1, $2, $3)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates)),
-        .text(lane.gates.concurrencyKey)))
-    guard let id = rows.int(0, 0) else { throw .refused("it gave no lane") }
+        .text(lane.gates.concurrencyKey)),
+    ])
+    guard let id = rows.last?.int(0, 0) else { throw .refused("it gave no lane") }
     return id
   }
+
+  /// Lets the transaction fail with ``FleetError/locked`` where it would wait for others: an application may leave its own open, and
+  /// everything that the host has for its fleet would wait with this.
+  private static let shortWaits = PostgresStatement("SET LOCAL lock_timeout = '200ms'")
 
   /// All lanes of these identifiers.
   package func lanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {
@@ -231,7 +239,7 @@ package final class FleetSession {
 
   /// Adds requests with unique or idempotency keys, all or none.
   package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
-    try ask(drafts.map { Self.enqueue(named: $0) }).map { (rows) throws(FleetError) in try named(rows) }
+    try ask([Self.shortWaits] + drafts.map { Self.enqueue(named: $0) }).dropFirst().map { (rows) throws(FleetError) in try named(rows) }
   }
 
   static func enqueue(named draft: FleetDraft) -> PostgresStatement {

@@ -13,12 +13,15 @@ package enum FleetSetup {
   /// Makes or updates the tables, in one transaction.
   ///
   /// - Parameters:
-  ///   - lease: How long a host keeps its requests without a sign of life, for a new fleet.
-  ///   - historyDays: How many days ended requests and runs are kept, for a new fleet.
-  package static func run(_ address: String, lease: Duration, historyDays: Int) throws(FleetError) -> Outcome {
+  ///   - lease: How long a host keeps its requests without a sign of life; nil for 10 s, or what an existing fleet has. It cannot be
+  ///     changed: hosts rely on each other's.
+  ///   - historyDays: How many days ended requests and runs are kept; nil for 30, or what an existing fleet has.
+  package static func run(_ address: String, lease: Duration? = nil, historyDays: Int? = nil) throws(FleetError) -> Outcome {
     do throws(PostgresError) {
       let connection = try PostgresConnection(address, name: "taskhost fleet init")
       let deadline = SystemClock.now + .seconds(60)
+      let encoding = try connection.run(PostgresStatement("SELECT current_setting('server_encoding')"), by: deadline).text(0, 0)
+      do { try checkEncoding(encoding) } catch { throw PostgresError(code: wrongEncoding, "\(error)") }
       let exists = try connection.run(
         PostgresStatement("SELECT to_regclass('taskhost.fleet') IS NOT NULL"), by: deadline
       ).flag(0, 0)
@@ -27,7 +30,7 @@ package enum FleetSetup {
         let origin = Int64(bitPattern: UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF))
         let row = PostgresStatement(
           "INSERT INTO taskhost.fleet (version, origin, lease_ms, history_days) VALUES ($1, $2, $3, $4)", .int(FleetSchema.version),
-          .int(origin), .int(lease.wholeMilliseconds), .int(Int64(historyDays)))
+          .int(origin), .int((lease ?? .seconds(10)).wholeMilliseconds), .int(Int64(historyDays ?? 30)))
         try connection.run(
           (FleetSchema.tables + FleetSchema.graphTables + FleetSchema.importTables).map { PostgresStatement($0) } + functions + [
             row, PostgresStatement("SELECT taskhost.keep_days()"),
@@ -35,19 +38,36 @@ package enum FleetSetup {
           by: deadline)
         return .made
       }
-      let version = try connection.run(PostgresStatement("SELECT version FROM taskhost.fleet"), by: deadline).int(0, 0) ?? 0
+      let fleet = try connection.run(PostgresStatement("SELECT version, lease_ms FROM taskhost.fleet"), by: deadline)
+      let version = fleet.int(0, 0) ?? 0
       guard version <= FleetSchema.version else { throw PostgresError(code: tooNew, "\(version)") }
+      if let lease, let known = fleet.int(0, 1), known != lease.wholeMilliseconds {
+        throw PostgresError(code: otherLease, "\(known)")
+      }
       try connection.run(
         functions + [
-          PostgresStatement("UPDATE taskhost.fleet SET version = $1", .int(FleetSchema.version)),
+          PostgresStatement(
+            "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
+            .int(historyDays.map { Int64($0) })),
           PostgresStatement("SELECT taskhost.keep_days()"),
         ], by: deadline)
       return .updated(from: version)
     } catch {
-      if error.code == tooNew, let found = Int64(error.message) { throw .version(found: found) }
-      throw FleetError(error)
+      switch error.code {
+      case tooNew: throw .version(found: Int64(error.message) ?? 0)
+      case otherLease:
+        throw .refused("its leases last \(error.message) ms, on which its hosts rely: another length needs a new fleet")
+      case wrongEncoding: throw .refused(error.message)
+      default: throw FleetError(error)
+      }
     }
   }
 
-  private static let tooNew = "TH002"
+  /// What a payload or a message says, a database in another encoding than UTF-8 may not be able to hold.
+  static func checkEncoding(_ encoding: String?) throws(FleetError) {
+    guard encoding != "UTF8" else { return }
+    throw .refused("its encoding is \(encoding ?? "unknown"): make a database with ENCODING 'UTF8' (and TEMPLATE template0)")
+  }
+
+  private static let (tooNew, otherLease, wrongEncoding) = ("newer", "lease", "encoding")
 }

@@ -225,15 +225,25 @@ struct FleetQueueTests {
 
   @Test func tablesAreMadeOnceAndNewerOnesAreLeftAlone() throws {
     let fleet = try TestFleet()
-    #expect(try FleetSetup.run(fleet.address, lease: .seconds(1), historyDays: 1) == .updated(from: 1))
+    #expect(try FleetSetup.run(fleet.address, historyDays: 1) == .updated(from: 1))
     #expect(fleet.session.lease == .seconds(10))
+    let other = #expect(throws: FleetError.self) { try FleetSetup.run(fleet.address, lease: .seconds(1)) }
+    #expect(other?.description.contains("its leases last 10000 ms") == true)
+    #expect(try FleetSetup.run(fleet.address, lease: .seconds(10)) == .updated(from: 1))
     try fleet.server.run("UPDATE taskhost.fleet SET version = 99", on: fleet.address)
-    #expect(throws: FleetError.version(found: 99)) { try FleetSetup.run(fleet.address, lease: .seconds(1), historyDays: 1) }
+    #expect(throws: FleetError.version(found: 99)) { try FleetSetup.run(fleet.address, historyDays: 1) }
     // A host works on newer tables: they keep what it calls.
     #expect(try FleetSession(fleet.address, name: "old").origin == fleet.session.origin)
     let empty = try fleet.server.makeDatabase()
     #expect(throws: FleetError.notInitialised) { try FleetSession(empty, name: "x") }
     #expect(throws: FleetError.self) { try FleetSession("host=/nowhere dbname=x", name: "x") }
+    try fleet.server.run("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'", on: "postgres")
+    let latin = #expect(throws: FleetError.self) { try FleetSetup.run(fleet.server.address(of: "latin")) }
+    #expect(latin?.description.contains("ENCODING 'UTF8'") == true)
+    try fleet.server.run("DROP DATABASE latin", on: "postgres")
+    try fleet.server.run("UPDATE taskhost.fleet SET version = 1; DROP TABLE taskhost.claim", on: fleet.address)
+    let damaged = #expect(throws: FleetError.self) { try FleetSession(fleet.address, name: "x").counts() }
+    #expect(damaged?.description.contains("not complete") == true, "\(damaged?.description ?? "")")
   }
 
   @Test func theDaysOfTheHistoryAreMadeAgain() throws {

@@ -108,6 +108,24 @@ struct SubmitTransactionTests {
     #expect(try fleet.session.lanes(of: [fleet.identifier]).count == 3, "a host that joins makes the plain lane")
   }
 
+  @Test("a host does not wait for an application that has added a key or a lane and goes on: it is told so, and the next one is added")
+  func locked() throws {
+    let fleet = try TestFleet()
+    _ = try fleet.join()
+    let application = try connect(fleet.address)
+    _ = try run(application, "BEGIN")
+    _ = try run(application, "SELECT taskhost.submit('org.example.fleet', unique_key => 'k', concurrency_key => 'slow')")
+    let began = SystemClock.now
+    #expect(throws: FleetError.locked) { try fleet.session.enqueue(named: [fleet.draft(key: "k")]) }
+    var gates = RunConstraints()
+    gates.concurrencyKey = "slow"
+    #expect(throws: FleetError.locked) { try fleet.session.lane(Lane(fleet.identifier, gates)) }
+    #expect(SystemClock.now - began < .seconds(5))
+    #expect(try fleet.session.enqueue(named: [fleet.draft(key: "other")])[0].known == .new)
+    _ = try run(application, "ROLLBACK")
+    #expect(try fleet.session.enqueue(named: [fleet.draft(key: "k")])[0].known == .new)
+  }
+
   @Test("hosts are notified at the commit, if the submission says so")
   func notified() throws {
     let fleet = try TestFleet()
@@ -161,7 +179,7 @@ struct SubmitTransactionTests {
     _ = try run(application, "SET search_path = pg_temp, taskhost")
     #expect(try run(application, "SELECT taskhost.submit('org.example.fleet', unique_key => 'k')").text(0, 0) == id)
     // A newer version of the functions keeps what was granted.
-    #expect(try FleetSetup.run(fleet.address, lease: .seconds(1), historyDays: 1) == .updated(from: 1))
+    #expect(try FleetSetup.run(fleet.address, historyDays: 1) == .updated(from: 1))
     #expect(try run(application, "SELECT taskhost.submit('org.example.fleet', unique_key => 'k')").text(0, 0) == id)
   }
 }

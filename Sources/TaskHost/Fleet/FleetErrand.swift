@@ -74,7 +74,7 @@ extension FleetExchanges {
         triesLeft -= 1
         do throws(FleetError) { result = try visit(errand, session, incarnation) } catch {
           switch error {
-          case .changed: result = .failure(RequestRefusal(.conflict, "\(error)"))
+          case .changed, .locked: result = .failure(RequestRefusal(.conflict, "\(error)"))
           case .refused(let why):
             result = .failure(RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)"))
             triesLeft = 0

@@ -11,36 +11,66 @@ extension FleetExchanges {
   private static let soon = Duration.seconds(60)
 
   /// Adds what was submitted, and answers. Returns how many of the new requests are due soon.
+  ///
+  /// - Parameter arrivals: Loses what is answered.
   func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
-    guard !arrivals.isEmpty else { return 0 }
-    let isNamed = { (arrival: FleetAgent.Arrival) in
-      arrival.submissions.contains { $0.record.request.uniqueKey != nil || $0.record.request.idempotencyKey != nil }
-    }
-    var added = 0
-    let soon = SystemClock().wallTime.moved(by: Self.soon)
-    let plain = arrivals.filter { !isNamed($0) }
-    if !plain.isEmpty {
-      let ids = try session.enqueue(try drafts(of: plain.flatMap(\.submissions), session))
-      var rest = ids[...]
-      for arrival in plain {
-        let own = rest.prefix(arrival.submissions.count)
-        rest = rest.dropFirst(arrival.submissions.count)
-        arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
-      }
-      added += plain.reduce(0) { $0 + $1.submissions.count { $0.record.due < soon } }
-    }
-    arrivals = arrivals.filter(isNamed)
+    var added = try addTogether(&arrivals, session)
     while let arrival = arrivals.first {
-      let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
-      arrivals.removeFirst()
-      added += zip(done, arrival.submissions).count { $0.known == .new && $1.record.due < soon }
-      if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
-        settleConflict(of: arrival)
-        continue
+      do throws(FleetError) { added += try add(arrival, session) } catch {
+        // It is no reason to refuse what others have submitted.
+        switch error {
+        case .locked: arrival.completion(.failure(RequestRefusal(.unavailable, "\(error): submit again soon")))
+        case .unfit: arrival.completion(.failure(RequestRefusal(.invalid, "\(error)")))
+        default: throw error
+        }
       }
-      arrival.completion(Self.answers(to: arrival, done))
+      arrivals.removeFirst()
     }
     return added
+  }
+
+  /// Adds those without keys in one transaction, unless there is only one, which costs the database less by itself. If it takes one of them
+  /// not, none is added.
+  private func addTogether(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
+    let plain = arrivals.filter { !$0.hasKeys }
+    guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return 0 }
+    let ids: [RequestID]
+    do throws(FleetError) { ids = try session.enqueue(try drafts(of: plain.flatMap(\.submissions), session)) } catch {
+      switch error {
+      // Each by itself, it shows which of them it is.
+      case .locked, .unfit: return 0
+      default: throw error
+      }
+    }
+    var rest = ids[...]
+    for arrival in plain {
+      let own = rest.prefix(arrival.submissions.count)
+      rest = rest.dropFirst(arrival.submissions.count)
+      arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
+    }
+    arrivals = arrivals.filter(\.hasKeys)
+    return Self.countSoon(plain.flatMap(\.submissions))
+  }
+
+  /// Adds one submission by itself.
+  private func add(_ arrival: FleetAgent.Arrival, _ session: FleetSession) throws(FleetError) -> Int {
+    // All of it or nothing: where a key may change its holder, the scheduler looks at all of it.
+    if arrival.submissions.count > 1, arrival.submissions.contains(where: \.changesHolder) {
+      settleConflict(of: arrival)
+      return 0
+    }
+    let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
+    if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
+      settleConflict(of: arrival)
+      return 0
+    }
+    arrival.completion(Self.answers(to: arrival, done))
+    return Self.countSoon(zip(done, arrival.submissions).lazy.filter { $0.0.known == .new }.map(\.1))
+  }
+
+  private static func countSoon(_ submissions: some Sequence<FleetSubmission>) -> Int {
+    let soon = SystemClock().wallTime.moved(by: soon)
+    return submissions.count { $0.record.due < soon }
   }
 
   /// Lets the scheduler decide what becomes of the holders of a submission's unique keys.
@@ -74,4 +104,8 @@ extension FleetExchanges {
     }
     return drafts
   }
+}
+
+extension FleetAgent.Arrival {
+  fileprivate var hasKeys: Bool { submissions.contains { $0.record.request.uniqueKey != nil || $0.record.request.idempotencyKey != nil } }
 }

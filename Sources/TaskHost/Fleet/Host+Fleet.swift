@@ -26,7 +26,8 @@ extension HostParts {
       guard case .away = error else { throw HostFailure(.configuration, "fleet.url: \(error)") }
       guard let noted else {
         throw HostFailure(
-          .temporary, "fleet.url: \(error). A host that has never reached its fleet cannot begin without it")
+          .temporary,
+          "fleet.url: \(error). A host that has never reached its fleet cannot begin without it: start it when the database answers")
       }
       if let identifier = ownRequests(configuration, store) {
         throw HostFailure(

@@ -5,6 +5,7 @@ import TaskModel
 final class ForecastRun {
   private let basis: ForecastBasis
   private let queue: ForecastQueue
+  private let aliases: ForecastAliases
   private var to: WallTime
   /// Whether runs of an identifier are among the results. All take part: they compete for the same places.
   private let isWanted: (TaskIdentifier) -> Bool
@@ -39,11 +40,13 @@ final class ForecastRun {
     _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 0, target: RequestID? = nil, steps: Int = 10_000_000,
     isWanted: @escaping (TaskIdentifier) -> Bool = { _ in true }
   ) throws {
+    var queue = queue
+    aliases = ForecastAliases(&queue)
     (self.basis, self.queue, self.to, self.target, self.steps) = (basis, queue, to, target, steps)
     self.isWanted = isWanted
     entries = ForecastEntries(limit: limit)
     now = basis.from
-    store = MemoryRequestStore(origin: queue.requests.first?.id.origin)
+    store = MemoryRequestStore(origin: aliases.origin)
     let highest = queue.requests.reduce(0) { max($0, $1.id.sequence, $1.run?.sequence ?? 0) }
     var policy = basis.policy
     policy.claimAhead = .zero
@@ -212,7 +215,8 @@ final class ForecastRun {
     addNotes(found, endedEarly: endedEarly, omits: omitted != nil)
     return Forecast(
       from: basis.from, to: to, entries: found, counts: counts, completeUntil: completeUntil, held: held, notes: notes,
-      isTruncated: isTruncated)
+      isTruncated: isTruncated
+    ).named(by: aliases)
   }
 
   /// Adds the requests that are due later than an early end: that they begin on time is an assumption.

@@ -58,7 +58,7 @@ struct FleetOptions: ParsableArguments {
     switch error {
     case .away(let reason):
       CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
-    case .refused, .fenced, .changed, .notInitialised, .version: CommandFailure(.refused, nil, "\(error)")
+    case .refused, .fenced, .changed, .locked, .unfit, .notInitialised, .incomplete, .version: CommandFailure(.refused, nil, "\(error)")
     }
   }
 }
@@ -78,17 +78,18 @@ struct FleetInitCommand: ParsableCommand {
       """)
 
   @OptionGroup var fleet: FleetOptions
-  @Option(help: ArgumentHelp("How long a lease lasts, 2s to 5m, for a new fleet.", valueName: "duration"))
-  var lease = "10s"
-  @Option(help: ArgumentHelp("How many days ended requests are kept, for a new fleet.", valueName: "days"))
-  var historyDays = 30
+  @Option(help: ArgumentHelp("How long a lease lasts, 2s to 5m. That of a fleet cannot be changed. (default: 10s)", valueName: "duration"))
+  var lease: String?
+  @Option(help: ArgumentHelp("How many days ended requests are kept. (default: 30, or what the fleet has)", valueName: "days"))
+  var historyDays: Int?
 
   func validate() throws {
     _ = try leaseDuration()
-    guard (1...3650).contains(historyDays) else { throw ValidationError("--history-days must be 1 to 3650") }
+    guard (1...3650).contains(historyDays ?? 1) else { throw ValidationError("--history-days must be 1 to 3650") }
   }
 
-  private func leaseDuration() throws -> Duration {
+  private func leaseDuration() throws -> Duration? {
+    guard let lease else { return nil }
     let milliseconds = try TimeArgument.duration(lease, "--lease")
     guard (2_000...300_000).contains(milliseconds) else { throw ValidationError("--lease must be 2s to 5m, not \"\(lease)\"") }
     return .milliseconds(milliseconds)
