@@ -64,11 +64,12 @@ enum FleetSchema {
     """,
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
-    // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run, once that has gone on for a while.
+    // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run with the id `run_id`, once that has gone on for a
+    // while.
     """
     CREATE TABLE taskhost.claim (
       request bigint PRIMARY KEY, incarnation uuid NOT NULL, epoch bigint NOT NULL, since bigint NOT NULL,
-      visiting boolean NOT NULL DEFAULT false, run text)
+      visiting boolean NOT NULL DEFAULT false, run text, run_id text)
     """,
     """
     CREATE TABLE taskhost.ended (
@@ -168,6 +169,16 @@ enum FleetSchema {
     CREATE OR REPLACE FUNCTION taskhost.requeue_fenced() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE gone bigint[]; lost_runs bigint[];
     BEGIN
+      -- The runs that their hosts had told of. Their records are as they were then; readers see by the outcome that they are lost.
+      BEGIN
+        INSERT INTO taskhost.run (id, request, identifier, outcome, ended, incarnation, epoch, record)
+          SELECT c.run_id, c.request, r.identifier, 'lost', taskhost.now_ms(), c.incarnation, c.epoch, c.run
+          FROM taskhost.claim c JOIN taskhost.host h ON h.incarnation = c.incarnation AND h.fenced IS NOT NULL
+          JOIN taskhost.request r ON r.id = c.request WHERE c.run_id IS NOT NULL AND NOT c.visiting;
+      EXCEPTION WHEN check_violation THEN
+        -- No day of the history is there for it: that must not keep what was lost from going on.
+        NULL;
+      END;
       WITH deleted AS (
         DELETE FROM taskhost.claim c USING taskhost.host h WHERE c.incarnation = h.incarnation AND h.fenced IS NOT NULL
         RETURNING c.request, c.visiting

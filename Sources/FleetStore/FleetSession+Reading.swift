@@ -214,7 +214,7 @@ extension FleetSession {
 
   /// The ended runs of a request, oldest first.
   package func runs(of id: RequestID) throws(FleetError) -> [RunRecord] {
-    runs(try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence))))
+    runs(try ask(PostgresStatement("SELECT record, ended FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence))))
   }
 
   /// The matching runs that have ended, newest first.
@@ -224,7 +224,7 @@ extension FleetSession {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT record FROM taskhost.run WHERE ($1::bigint IS NULL OR request = $1) AND ($2::text IS NULL OR id < $2)
+        SELECT record, ended FROM taskhost.run WHERE ($1::bigint IS NULL OR request = $1) AND ($2::text IS NULL OR id < $2)
           AND (cardinality($3::text[]) = 0 OR outcome = ANY ($3)) AND (cardinality($4::text[]) = 0 OR identifier = ANY ($4))
         ORDER BY id DESC LIMIT $5
         """, .int(query.request?.sequence), .text(query.after?.description), .texts(query.outcomes.map(\.rawValue)),
@@ -243,7 +243,7 @@ extension FleetSession {
 
   /// A run that has ended; nil if there is none.
   package func run(_ id: RunID) throws(FleetError) -> RunRecord? {
-    runs(try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE id = $1", .text(id.description)))).first
+    runs(try ask(PostgresStatement("SELECT record, ended FROM taskhost.run WHERE id = $1", .text(id.description)))).first
   }
 
   /// What other hosts have ended since a time of the database, oldest first, each run with its request as it is now.
@@ -258,7 +258,7 @@ extension FleetSession {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT taskhost.now_ms(), u.run, q.id, q.payload, q.record, q.claimed FROM (SELECT 1) AS one LEFT JOIN LATERAL (
+        SELECT u.run, u.ended, q.id, q.payload, q.record, q.claimed, taskhost.now_ms() FROM (SELECT 1) AS one LEFT JOIN LATERAL (
           SELECT r.record AS run, r.request, r.ended FROM taskhost.run r
           WHERE r.ended >= coalesce($1, taskhost.now_ms() - $3) AND r.incarnation IS DISTINCT FROM $2::uuid ORDER BY r.ended LIMIT 1000) AS u ON true
         LEFT JOIN LATERAL (
@@ -269,13 +269,39 @@ extension FleetSession {
         """, .int(time?.unixMilliseconds), .text(incarnation), .int(age.wholeMilliseconds.adding(saturating: 1))))
     var ended: [(RunRecord, RequestRecord?)] = []
     for row in 0..<rows.count {
-      guard let run = rows.bytes(row, 1).flatMap({ try? RecordText.run($0) }) else { continue }
+      guard let run = Self.run(rows, row) else { continue }
       ended.append((run, (try? record(rows, row, from: 2)) ?? nil))
     }
-    return (ended, WallTime(unixMilliseconds: rows.int(0, 0) ?? 0))
+    return (ended, WallTime(unixMilliseconds: rows.int(0, 6) ?? 0))
+  }
+
+  /// How long ago the last successes of these identifiers ended, as far as that is within `age`.
+  package func successes(of identifiers: [TaskIdentifier], within age: Duration) throws(FleetError) -> [TaskIdentifier: Duration] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT identifier, taskhost.now_ms() - max(ended) FROM taskhost.run WHERE ended >= (SELECT taskhost.now_ms() - $2)
+          AND identifier = ANY ($1) AND outcome IN ('succeeded', 'noop') GROUP BY identifier
+        """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds)))
+    var ages: [TaskIdentifier: Duration] = [:]
+    for row in 0..<rows.count {
+      guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }), let age = rows.int(row, 1) else { continue }
+      ages[identifier] = .milliseconds(max(0, age))
+    }
+    return ages
   }
 
   private func runs(_ rows: PostgresRows) -> [RunRecord] {
-    (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0) } }
+    (0..<rows.count).compactMap { Self.run(rows, $0) }
+  }
+
+  /// The run of a row with its record and the time of its end; nil if it cannot be read. One whose host was lost has the record of when it
+  /// was told of last.
+  private static func run(_ rows: PostgresRows, _ row: Int) -> RunRecord? {
+    guard let text = rows.bytes(row, 0) else { return nil }
+    if let run = try? RecordText.run(text) { return run }
+    guard var run = try? RecordText.run(text, isLive: true), let ended = rows.int(row, 1) else { return nil }
+    (run.outcome, run.ended) = (.lost, max(run.started, WallTime(unixMilliseconds: ended)))
+    return run
   }
 }

@@ -177,6 +177,25 @@ struct FleetQueueTests {
     #expect(throws: PostgresError.self) { try held.run(PostgresStatement("SELECT 1"), by: SystemClock.now + .seconds(10)) }
   }
 
+  @Test func aRunThatItsHostHasToldOfIsLostWithIt() throws {
+    let fleet = try TestFleet()
+    let (host, other) = (try fleet.join(), try fleet.join(name: "b"))
+    _ = try fleet.session.enqueue([fleet.draft(), fleet.draft()])
+    let claimed = try fleet.claim(host, 2)
+    let now = SystemClock().wallTime
+    let run = RunRecord(
+      id: RunID(sequence: 1, origin: 7), request: claimed[0].id, identifier: fleet.identifier, attempt: 1, started: now + .seconds(-60))
+    try fleet.session.publish(host, running: [run])
+    #expect(try fleet.session.running(nil) == [run])
+    _ = try fleet.session.fence(host, because: "a test")
+    let lost = try #require(try fleet.session.runs(of: claimed[0].id).first)
+    #expect(lost.id == run.id && lost.outcome == .lost && (lost.ended ?? .distantPast) >= now + .seconds(-1))
+    #expect(try fleet.session.run(run.id) == lost && fleet.session.runs(RunQuery()) == [lost])
+    #expect(try fleet.session.ended(since: nil, or: .seconds(60), besides: other).ended.map(\.run) == [lost])
+    #expect(try fleet.session.running(nil).isEmpty && fleet.claim(other, 2).count == 2)
+    #expect(try fleet.session.successes(of: [fleet.identifier], within: .seconds(60)).isEmpty)
+  }
+
   @Test func keysAreUniqueInTheWholeFleet() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()

@@ -29,6 +29,18 @@ import Testing
     #expect(!world.core.hasDuty(now: world.now), "it is seen once")
   }
 
+  @Test("a success of the fleet is missing once all of its hosts are known to have none, or once that is not known for a minute")
+  func fleet() throws {
+    let unknown = try World(policy(expect: .seconds(3600)))
+    unknown.core.fleetSuccesses = ([Self.task], .ms(3_599_999))
+    try wakes(unknown, at: .ms(3_660_000))
+    #expect(try state(unknown).overdueSince == .ms(3_600_000))
+    let known = try World(policy(expect: .seconds(3600)))
+    known.core.fleetSuccesses = ([Self.task], .ms(3_600_000))
+    try wakes(known, at: .ms(3_600_000))
+    #expect(try state(known).overdueSince == .ms(3_600_000))
+  }
+
   @Test("a success that does not come is missing from its moment on, found by the scheduler's clock; a success ends that")
   func overdue() throws {
     let world = try World(policy(expect: .seconds(3600)))

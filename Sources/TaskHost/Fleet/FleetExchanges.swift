@@ -18,6 +18,7 @@ final class FleetExchanges {
   private var cleared: String?
   private let schedules: FleetSchedules
   private let progress: FleetProgress
+  private let successes: FleetSuccesses
   /// When reasons may be published again, and the lanes for which that was done last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64])?
@@ -56,6 +57,7 @@ final class FleetExchanges {
     self.agent = agent
     schedules = FleetSchedules(agent)
     progress = FleetProgress(agent)
+    successes = FleetSuccesses(agent)
   }
 
   func serve() {
@@ -127,8 +129,9 @@ final class FleetExchanges {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       cleared = incarnation
     }
-    if !isAsked, let rest = looks.rest { return rest }
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
+    try successes.look(session)
+    if !isAsked, let rest = looks.rest { return rest }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))

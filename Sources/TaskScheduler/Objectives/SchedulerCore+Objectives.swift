@@ -61,8 +61,8 @@ extension SchedulerCore {
     guard !objectives.isEmpty else { return nil }
     var next: WallTime?
     for state in objectives.values {
-      if state.overdueSince == nil, let expected = state.expected, pauses.shut(state.identifier, now: now) == nil {
-        next = min(next ?? expected, expected)
+      if state.overdueSince == nil, let overdue = overdue(state), pauses.shut(state.identifier, now: now) == nil {
+        next = min(next ?? overdue, overdue)
       }
       if state.lateSince == nil, state.startWithin != nil, let late = oldestDue(of: state.identifier, now: now).flatMap(state.late) {
         next = min(next ?? late, late)
@@ -73,9 +73,18 @@ extension SchedulerCore {
 
   /// Since when a success is missing. What a pause shuts is late on purpose.
   private func overdue(_ state: ObjectiveState, now: WallTime) -> WallTime? {
-    guard let expected = state.expected, expected <= now, pauses.shut(state.identifier, now: now) == nil else { return nil }
+    guard let expected = state.expected, let overdue = overdue(state), overdue <= now, pauses.shut(state.identifier, now: now) == nil
+    else { return nil }
     return expected
   }
+
+  /// When a success that does not come is missed. One of the fleet may have come on another host: it is missed once that is known, or once
+  /// its database has not said so for a while.
+  private func overdue(_ state: ObjectiveState) -> WallTime? {
+    state.expected.map { fleetSuccesses.identifiers.contains(state.identifier) && fleetSuccesses.until < $0 ? $0 + Self.fleetPatience : $0 }
+  }
+
+  private static let fleetPatience = Duration.seconds(60)
 
   private func late(_ state: ObjectiveState, now: WallTime) -> WallTime? {
     guard state.startWithin != nil, let due = oldestDue(of: state.identifier, now: now), let late = state.late(dueAt: due), late <= now
@@ -122,4 +131,23 @@ extension Scheduler {
   public func objectives(completion: @escaping @Sendable ([ObjectiveState]) -> Void) {
     inspect { core, _ in completion(core.objectives.values.sorted { $0.identifier < $1.identifier }) }
   }
+
+  /// Notes the last successes of identifiers of the fleet on all hosts.
+  ///
+  /// - Parameters:
+  ///   - ages: How long ago they ended.
+  ///   - identifiers: All that was asked for.
+  ///   - delay: How long ago it was asked.
+  public func noteFleetSuccesses(_ ages: [TaskIdentifier: Duration], of identifiers: Set<TaskIdentifier>, asked delay: Duration) {
+    write({ (_: Result<Void, RequestRefusal>) in }) { core, _, now in
+      core.fleetSuccesses = (identifiers, now + (.zero - delay))
+      for (identifier, age) in ages {
+        core.objectives[identifier]?.lastSuccess.raise(to: now + (.zero - age))
+      }
+    }
+  }
+}
+
+extension Optional<WallTime> {
+  fileprivate mutating func raise(to time: WallTime) { self = max(self ?? time, time) }
 }

@@ -78,6 +78,8 @@ final class SchedulerCore {
   var fleetAwakeSince = WallTime.distantPast
   /// Reads the clock that times of the fleet's requests are on; it gives nil while it is not known.
   var fleetClock: @Sendable () -> WallTime? = { nil }
+  /// Until when all successes of these identifiers of the fleet are known, on this host's clock.
+  var fleetSuccesses: (identifiers: Set<TaskIdentifier>, until: WallTime) = ([], .distantPast)
   /// The conditions that ready requests of the fleet require, and who is told when one of them holds again.
   var fleetAwaits: (conditions: Conditions, gained: @Sendable () -> Void) = ([], {})
   let occurrences: Occurrences
