@@ -15,6 +15,8 @@ static const taskhost_api *host;
 static const taskhost_fleet *fleet;
 static char folder[256];
 static int journal = -1;
+/* One run of so many is longer than a lease. */
+static unsigned rare = 50;
 
 static void note(const char *what, const char *request, uint64_t token) {
   struct timespec now;
@@ -36,9 +38,9 @@ static taskhost_result run(taskhost_task task, void *context) {
   if (lock < 0) return TASKHOST_RETRY;
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) note("overlap", request, token);
   note("begun", request, token);
-  /* Mostly some milliseconds; one in fifty is longer than a lease. */
+  /* Mostly some milliseconds. */
   const unsigned chance = (unsigned)token * 2654435761u ^ (unsigned)request[7] << 8 ^ (unsigned)request[12] ^ (unsigned)request[17] << 4;
-  const long pause = chance % 50 == 0 ? 2500 : 1 + chance % 20;
+  const long pause = chance % rare == 0 ? 2500 : 1 + chance % 20;
   const struct timespec time = {pause / 1000, pause % 1000 * 1000000};
   nanosleep(&time, NULL);
   note("ended", request, token);
@@ -51,12 +53,14 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, 
   fleet = api->extension(TASKHOST_EXTENSION_FLEET);
   const taskhost_registration registration = {
       .struct_size = sizeof registration, .kind = TASKHOST_PROCESSING, .identifier = "org.taskhost.chaos", .handler = run,
-      .budget_ms = 60000, .max_concurrent_runs = 8};
+      .budget_ms = 60000, .max_concurrent_runs = 64};
   const taskhost_status status = api->register_handler(launch, &registration);
   if (status != TASKHOST_OK) return status;
   const char *settings = api->configuration(launch);
   const char *member = settings == NULL ? NULL : strstr(settings, "\"folder\"");
   if (member == NULL || sscanf(member, "\"folder\" : \"%255[^\"]\"", folder) != 1) return TASKHOST_EINVAL;
+  const char *share = strstr(settings, "\"long\"");
+  if (share != NULL && (sscanf(share, "\"long\" : %u", &rare) != 1 || rare == 0)) return TASKHOST_EINVAL;
   char *to = folder;
   for (const char *from = folder; *from != 0; from++) {
     if (*from != '\\') *to++ = *from;
