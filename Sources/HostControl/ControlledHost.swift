@@ -6,6 +6,8 @@ public import TaskModel
 public protocol ControlledHost: Sendable {
   /// Submits all requests or none.
   func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
+  /// The same, but if the fleet's database is away, the host keeps what is for the fleet, and submits it once when the database answers.
+  func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
   /// The matching requests, newest first, without payload.
   func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
   /// The requests that match a filter, newest first, without payload: those after `cursor`, at most `limit`. Looks at a bounded number of

@@ -9,6 +9,7 @@ extension JSONWriter {
     member("disposition", submission.disposition.rawValue)
     momentOrNull("next_start", submission.nextStart)
     if submission.isRepeated { member("repeated", true) }
+    if submission.isParked { member("parked", true) }
     member("notes", submission.notes)
     if let effective = submission.effective { object("effective") { $0.schedule(effective) } }
   }

@@ -12,6 +12,23 @@ extension Host {
     return try await ask { self.scheduler.perform(.submit(requests), completion: $0) }
   }
 
+  /// The same, but while the fleet's database is away, the host keeps what is for the fleet.
+  public func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
+    guard try isForFleet(requests), let fleet else { return try await submit(requests) }
+    var named = requests
+    // The database may take it, and its answer be lost: then it is parked, and known there.
+    for index in named.indices where named[index].idempotencyKey == nil { named[index].idempotencyKey = FleetParking.newKey() }
+    if fleet.agent.trouble == nil {
+      do throws(RequestRefusal) { return try await ask { [named] in fleet.agent.submit(named, completion: $0) } } catch {
+        guard error.code == .unavailable else { throw error }
+      }
+    }
+    let parked = try await ask { [named] completion in self.scheduler.perform(.park(named), completion: completion) }
+    fleet.agent.parking.added()
+    fleet.agent.wake()
+    return parked
+  }
+
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     if let record = try stopElsewhere(id) { return record }

@@ -16,10 +16,14 @@ extension Host {
     problems += handlers.compactMap { $1.problem(of: $0.rawValue, now: now) }
     problems += handlers.compactMap { identifier, handler in handler.shortage.map { Self.problem(identifier, $0) } }
     problems += activity.compactMap(\.schedule.problem)
-    if let trouble = fleet?.agent.trouble {
+    if let fleet, let trouble = fleet.agent.trouble {
+      let parked = await fleet.agent.parkedCount()
+      let sum = "\(parked) \(parked == 1 ? "is" : "are") parked here until then"
+      let kept = parked == 0 ? "" : "; \(sum) (taskhost tasks list state:paused)"
       problems.append(
         Problem(
-          .fleet, of: configuration.fleetName, "\(trouble): what the fleet has is neither listed nor run here, and submissions are refused",
+          .fleet, of: configuration.fleetName,
+          "\(trouble): what the fleet has is neither listed nor run here, and submissions are refused\(kept)",
           remedy: "look after the database: taskhost fleet doctor; the host's own work goes on", since: now, needsAction: true))
     }
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }

@@ -166,6 +166,9 @@ public final class MemoryHost: ControlledHost {
 
   // MARK: ControlledHost
 
+  /// There is no fleet.
+  public func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] { try await submit(requests) }
+
   /// As the protocol says.
   public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
     if let index = requests.firstIndex(where: { $0.identifier.rawValue == "unknown" }) {
@@ -185,7 +188,9 @@ public final class MemoryHost: ControlledHost {
         continue
       }
       let id = RequestID(sequence: newSequence(), origin: 1)
-      let due = request.event == nil ? request.earliestBegin ?? now + (request.delay ?? .zero) : .distantFuture
+      // People see it beside the real time.
+      let delayed = request.delay.map { WallTime(unixMilliseconds: Int64(time(nil)) * 1000) + $0 }
+      let due = request.event == nil ? request.earliestBegin ?? delayed ?? now : .distantFuture
       let record = RequestRecord(id: id, request: request, state: .pending, due: due, submitted: now)
       put(record)
       state.withLock { $0.submitted.append(request) }

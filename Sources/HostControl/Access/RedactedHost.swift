@@ -34,6 +34,8 @@ struct RedactedHost: ControlledHost {
 
   func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] { try await host.submit(requests) }
 
+  func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] { try await host.submitOrPark(requests) }
+
   func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] { try await host.requests(query).map(shown) }
 
   func requests(

@@ -32,10 +32,19 @@ struct ScopedHost: ControlledHost {
   // MARK: Requests
 
   func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
+    try await check(requests)
+    return try await host.submit(requests)
+  }
+
+  func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
+    try await check(requests)
+    return try await host.submitOrPark(requests)
+  }
+
+  private func check(_ requests: [TaskRequest]) async throws(RequestRefusal) {
     for (index, request) in requests.enumerated() {
       do { try await check(request) } catch { throw requests.count > 1 ? error.at(index) : error }
     }
-    return try await host.submit(requests)
   }
 
   private func check(_ request: TaskRequest) async throws(RequestRefusal) {

@@ -154,11 +154,12 @@ struct ControlResponder: Sendable {
   }
 
   /// - Parameter identifier: Whose requests they are, if the route says so.
-  func submit(_ request: ControlRequest, of identifier: TaskIdentifier? = nil) async throws -> ControlResponse {
+  /// - Parameter parks: Whether the host may keep it while the fleet's database is away.
+  func submit(_ request: ControlRequest, of identifier: TaskIdentifier? = nil, parks: Bool = false) async throws -> ControlResponse {
     let (requests, isArray) = try SubmissionReader.read(
       request.body, of: identifier, idempotencyKey: try request.headers.idempotencyKey(), traceparent: request.headers.traceparent)
-    let submissions = try await host.submit(requests)
-    return .json(.created, capacity: 64 + submissions.count * 400) { writer in
+    let submissions = parks ? try await host.submitOrPark(requests) : try await host.submit(requests)
+    return .json(submissions.contains(where: \.isParked) ? .accepted : .created, capacity: 64 + submissions.count * 400) { writer in
       if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
     }.about(submissions.map(\.id.description), of: Self.names(of: requests.map(\.identifier.rawValue)))
   }

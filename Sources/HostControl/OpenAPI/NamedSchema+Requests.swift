@@ -38,6 +38,7 @@ extension NamedSchema {
 
   static let submissionSchema = JSONSchema.object(
     .must("id", .id), .must("disposition", .names(of: Disposition.self)), .momentOrNull("next_start"), .may("repeated", .boolean),
+    .may("parked", .boolean),
     .must("notes", .texts),
     .may(
       "effective",

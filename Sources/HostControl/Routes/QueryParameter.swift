@@ -12,6 +12,8 @@ struct QueryParameter: Sendable {
   static let identifier = QueryParameter("identifier", "Only those of this identifier.", .identifier)
   static let tag = QueryParameter("tag", "Only those with this tag.", .string)
   static let problem = QueryParameter("problem", "true: only those that need a person.", .boolean)
+  static let park = QueryParameter(
+    "park", "true: what is for the fleet waits in this host's store (202) while the fleet's database is away.", .boolean)
   static let state = QueryParameter("state", "Only those in one of these states.", .array(.named(.requestState)))
   static let outcome = QueryParameter("outcome", "Only those with one of these outcomes.", .array(.names(of: RunOutcome.self)))
   static let request = QueryParameter("request", "Only those of this request.", .id)

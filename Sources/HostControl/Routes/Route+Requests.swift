@@ -11,9 +11,10 @@ extension Route {
       answers: .page("requests", of: .request, idOf: "/v1/requests/{")
     ) { try await $0.listRequests($1.query) },
     Route(
-      .POST, "/v1/requests", "submit", "Submits a request, or all of an array or none", role: .submit, takesIdempotencyKey: true,
-      body: SubmissionReader.body(of: .newRequest), answers: .json(SubmissionReader.answer, status: .created, idOf: "/v1/requests/{")
-    ) { try await $0.submit($1.request) },
+      .POST, "/v1/requests", "submit", "Submits a request, or all of an array or none", role: .submit, query: [.park],
+      takesIdempotencyKey: true, body: SubmissionReader.body(of: .newRequest),
+      answers: .json(SubmissionReader.answer, status: .created, idOf: "/v1/requests/{"), .json(SubmissionReader.answer, status: .accepted)
+    ) { try await $0.submit($1.request, parks: $1.query.flag("park")) },
     Route(
       .DELETE, "/v1/requests", "cancelRequests", "Cancels all requests of an identifier, a tag or both", role: .submit,
       query: [.tag, .identifier], answers: .json(.object(.must("cancelled", .count)))

@@ -43,6 +43,7 @@ final class FleetAgent: Sendable {
   let place: FleetPlace
   let scheduler: Scheduler
   let lease: FleetLease
+  let parking = FleetParking()
   private let state = Guarded(State())
   private let waker: Int32
   /// Whether the thread was woken and has not taken its work yet.
@@ -142,10 +143,7 @@ final class FleetAgent: Sendable {
     _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
-    let first: @Sendable (Result<[Submission], RequestRefusal>) -> Void = { submissions in
-      completion(
-        submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) })
-    }
+    let first: @Sendable (Result<[Submission], RequestRefusal>) -> Void = { completion(Self.first(of: $0)) }
     guard !request.dependsOnOthers else {
       return add(
         FleetErrand(.submission([request])) { _ in
@@ -157,6 +155,15 @@ final class FleetAgent: Sendable {
     scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
       add(draft.map { [$0] }, completion: first)
     }
+  }
+
+  /// Submits to the fleet what was checked before.
+  func submit(_ submission: FleetSubmission, completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void) {
+    add(.success([submission])) { completion(Self.first(of: $0)) }
+  }
+
+  private static func first(of submissions: Result<[Submission], RequestRefusal>) -> Result<Submission, RequestRefusal> {
+    submissions.flatMap { $0.first.map { .success($0) } ?? .failure(RequestRefusal(.unavailable, "the fleet gave no answer")) }
   }
 
   private func add(

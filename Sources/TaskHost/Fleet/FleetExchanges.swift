@@ -115,6 +115,7 @@ final class FleetExchanges {
     let session = try connected()
     keepDays(session)
     try watchOthers(session)
+    agent.parking.move(by: agent)
     let added = try add(&work.arrivals, session)
     let isAsked = work.isAsked || added > 0
     guard let incarnation = agent.lease.incarnation else {

@@ -146,6 +146,7 @@ package struct FleetImportPlan {
     request.record.blockedBy = archived.record.blockedBy.flatMap { ids[$0] }
     // Its runs stay in the store, and so do the operator's pauses there.
     (request.record.run, request.record.setAside) = (nil, nil)
+    if request.record.paused?.isParked == true { request.record.paused = nil }
     request.record.request.after = archived.record.request.after.map { dependency in
       guard case .request(let id) = dependency.predecessor else { return dependency }
       return Dependency(.request(ids[id] ?? id), onFailure: dependency.onFailure)

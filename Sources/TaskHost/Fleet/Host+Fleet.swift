@@ -40,12 +40,13 @@ extension HostParts {
     }
   }
 
-  /// An identifier of the fleet of which the store itself has live requests, without those of schedules, which end here anyway.
+  /// An identifier of the fleet of which the store itself has live requests, without those of schedules, which end here anyway, and parked ones,
+  /// which never run here.
   private static func ownRequests(_ configuration: HostConfiguration, _ store: SQLiteRequestStore) -> TaskIdentifier? {
     configuration.fleetIdentifiers.sorted().first { identifier in
       var query = RequestQuery()
       (query.identifier, query.states, query.limit) = (identifier, RequestState.allCases.filter { !$0.isFinal }, 1000)
-      return (try? store.requests(query))?.contains { !$0.request.isSchedule } ?? true
+      return (try? store.requests(query))?.contains { !$0.request.isSchedule && $0.paused?.isParked != true } ?? true
     }
   }
 

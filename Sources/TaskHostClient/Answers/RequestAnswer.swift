@@ -44,6 +44,7 @@ package struct SubmissionAnswer: Decodable {
   package let id: String
   package let disposition: String
   package let repeated: Bool?
+  package let parked: Bool?
   package let notes: [String]
   package let nextStartUnixMs: Int64?
   package let effective: EffectiveAnswer?

@@ -38,6 +38,16 @@ public struct RequestPause: Sendable, Hashable {
     self.init(by: Self.pluginPrefix + identifier.rawValue, since: since, isPlugins: true)
   }
 
+  /// The pause of a submission for a fleet whose database is away: the host ends it, once the fleet has the request.
+  public static func parked(since: WallTime) -> RequestPause {
+    RequestPause(by: parker, since: since, reason: "it is parked, and goes to the fleet when the database answers")
+  }
+
+  private static let parker = "the host"
+
+  /// Whether the request is parked for the fleet.
+  public var isParked: Bool { by == Self.parker }
+
   /// The longest ``by``.
   public static let byBytes = 256
   /// The longest reason.

@@ -127,6 +127,8 @@ public struct Submission: Sendable, Hashable {
   public var isRepeated: Bool
   /// The stored schedule, with clamped values and defaults; nil if it is not available.
   public var effective: EffectiveSchedule?
+  /// Whether the host keeps it for the fleet, whose database is away.
+  public var isParked = false
 
   /// Creates a result.
   public init(

@@ -34,6 +34,10 @@ extension SchedulerCore {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)), so it cannot be resumed")
     }
     guard let pause = record.paused, pause.isPlugins || !isPlugins else { return record }
+    guard !pause.isParked else {
+      throw RequestRefusal(
+        .conflict, "request \(id) is parked for the fleet, and goes there when its database answers; it can be cancelled")
+    }
     try requireHere(record)
     record.paused = nil
     try write(record, transaction)

@@ -40,12 +40,19 @@ struct SubmitCommand: AsyncParsableCommand {
   var tags: [String] = []
   @Flag(help: "Follow the request until one occurrence has ended.")
   var wait = false
+  @Flag(help: "While the fleet's database is away, let the host keep the request, and submit it once when that answers.")
+  var park = false
   @OptionGroup var host: HostOptions
+
+  func validate() throws {
+    guard !park || !wait else { throw ValidationError("--park does not wait for what is parked: leave out --wait.") }
+  }
 
   mutating func run() async throws {
     let waited = events.sentence ?? needs.sentence
     try await needs.findPredecessors(host.client())
-    try await Submitting.submit(try body(), wait: wait, waitingFor: waited, host)
+    let path = park ? ControlClient.path("/v1/requests", [("park", "true")]) : "/v1/requests"
+    try await Submitting.submit(try body(), to: path, wait: wait, waitingFor: waited, host)
   }
 
   /// The body of `POST /v1/requests`.
