@@ -319,6 +319,7 @@ extension FleetSchema {
       now bigint := taskhost.now_ms();
       made bigint := coalesce(drawn, taskhost.new_id());
       before record;
+      holder bigint;
     BEGIN
       IF idempotent IS NOT NULL THEN
         INSERT INTO taskhost.idempotency (key, fingerprint, request, since) VALUES (idempotent, print, made, now) ON CONFLICT DO NOTHING;
@@ -329,34 +330,31 @@ extension FleetSchema {
         END IF;
       END IF;
       LOOP
+        holder := NULL;
         -- What has ended may still hold the key. A host that adds a request with a drawn id has looked at that.
         IF named IS NOT NULL AND drawn IS NULL THEN
-          SELECT w.request AS id INTO before FROM taskhost.unique_window w
+          SELECT w.request INTO holder FROM taskhost.unique_window w
             WHERE w.identifier = task AND w.key = named AND w.until > taskhost.now_ms()
               AND NOT EXISTS (SELECT FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed');
+        END IF;
+        IF holder IS NULL THEN
+          INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
+            VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
+            ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
           IF FOUND THEN
-            IF keeps THEN UPDATE taskhost.idempotency i SET request = before.id WHERE i.key = idempotent;
-            ELSE DELETE FROM taskhost.idempotency i WHERE i.key = idempotent; END IF;
-            RETURN QUERY SELECT before.id, 'held'::text;
+            IF due_at <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
+            ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at, made); END IF;
+            RETURN QUERY SELECT made, 'new'::text;
             RETURN;
           END IF;
+          SELECT r.id INTO holder FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed';
+          -- It has just ended.
+          CONTINUE WHEN NOT FOUND;
         END IF;
-        INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
-          VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
-          ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
-        IF FOUND THEN
-          IF due_at <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
-          ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at, made); END IF;
-          RETURN QUERY SELECT made, 'new'::text;
-          RETURN;
-        END IF;
-        SELECT r.id INTO before FROM taskhost.request r WHERE r.identifier = task AND r.unique_key = named AND r.state <> 'failed';
-        IF FOUND THEN
-          IF keeps THEN UPDATE taskhost.idempotency i SET request = before.id WHERE i.key = idempotent;
-          ELSE DELETE FROM taskhost.idempotency i WHERE i.key = idempotent; END IF;
-          RETURN QUERY SELECT before.id, 'held'::text;
-          RETURN;
-        END IF;
+        IF keeps THEN UPDATE taskhost.idempotency i SET request = holder WHERE i.key = idempotent;
+        ELSE DELETE FROM taskhost.idempotency i WHERE i.key = idempotent; END IF;
+        RETURN QUERY SELECT holder, 'held'::text;
+        RETURN;
       END LOOP;
     END $$
     """,

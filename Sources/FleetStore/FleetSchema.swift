@@ -5,7 +5,7 @@
 ///
 /// How requests move, and why so, is in `Documentation/decisions/fleet-claims.md`.
 enum FleetSchema {
-  /// The version that ``tables``, ``graphTables`` and ``functions`` make.
+  /// The version that ``allTables`` and ``functions`` make.
   static let version: Int64 = 1
   /// The oldest version that this host works on.
   static let oldestVersion: Int64 = 1
@@ -88,9 +88,12 @@ enum FleetSchema {
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
+  /// Makes all tables, and their indexes.
+  static var allTables: [String] { tables + graphTables + importTables }
+
   /// The names of all tables.
   static var tableNames: [String] {
-    (tables + graphTables).compactMap { statement in
+    allTables.compactMap { statement in
       let words = statement.split(maxSplits: 3) { $0 == " " || $0 == "\n" }
       return words.count > 2 && words[0] == "CREATE" && words[1] == "TABLE" ? String(words[2].prefix { $0 != "(" }) : nil
     }

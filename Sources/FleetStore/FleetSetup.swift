@@ -32,7 +32,7 @@ package enum FleetSetup {
           "INSERT INTO taskhost.fleet (version, origin, lease_ms, history_days) VALUES ($1, $2, $3, $4)", .int(FleetSchema.version),
           .int(origin), .int((lease ?? .seconds(10)).wholeMilliseconds), .int(Int64(historyDays ?? 30)))
         try connection.run(
-          (FleetSchema.tables + FleetSchema.graphTables + FleetSchema.importTables).map { PostgresStatement($0) } + functions + [
+          FleetSchema.allTables.map { PostgresStatement($0) } + functions + [
             row, PostgresStatement("SELECT taskhost.keep_days()"),
           ],
           by: deadline)

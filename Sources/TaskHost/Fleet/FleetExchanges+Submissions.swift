@@ -17,7 +17,7 @@ extension FleetExchanges {
     var added = try addTogether(&arrivals, session)
     while let arrival = arrivals.first {
       do throws(FleetError) { added += try add(arrival, session) } catch {
-        // It is no reason to refuse what others have submitted.
+        // What others have submitted is added all the same.
         switch error {
         case .locked: arrival.completion(.failure(RequestRefusal(.unavailable, "\(error): submit again soon")))
         case .unfit: arrival.completion(.failure(RequestRefusal(.invalid, "\(error)")))

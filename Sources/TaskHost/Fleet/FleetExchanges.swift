@@ -145,26 +145,10 @@ final class FleetExchanges {
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
     agent.cancel(exchange.cancelled)
-    if !exchange.late.isEmpty {
-      try run(
-        FleetErrand(.some(exchange.late)) {
-          .relax($0)
-        } completion: { (_: Result<Void, RequestRefusal>) in
-        }, session, incarnation)
-    }
-    if !exchange.undecided.isEmpty {
-      try run(
-        FleetErrand(.some(exchange.undecided)) {
-          .decide($0)
-        } completion: { (_: Result<Void, RequestRefusal>) in
-        }, session, incarnation)
-    }
+    if !exchange.late.isEmpty { try run(FleetErrand(untold: exchange.late) { .relax($0) }, session, incarnation) }
+    if !exchange.undecided.isEmpty { try run(FleetErrand(untold: exchange.undecided) { .decide($0) }, session, incarnation) }
     for (request, event, payload) in exchange.unheard {
-      try run(
-        FleetErrand(.some([request])) {
-          .wake($0, by: event, payload: payload)
-        } completion: { _ in
-        }, session, incarnation)
+      try run(FleetErrand(untold: [request]) { .wake($0, by: event, payload: payload) }, session, incarnation)
     }
     giveBackWhatWaits(incarnation)
     let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }

@@ -21,6 +21,11 @@ extension FleetErrand {
       completion($0)
     }
   }
+
+  /// Changes those of these requests that nobody has, for nobody who would have to be told.
+  init<Value: Sendable>(untold ids: [RequestID], _ change: @escaping @Sendable ([RequestID]) -> SchedulerChange<Value>) {
+    self.init(.some(ids), change) { _ in }
+  }
 }
 
 extension FleetExchanges {
@@ -125,11 +130,11 @@ extension FleetExchanges {
     for dependency in requests.flatMap(\.after) {
       if case .request(let id) = dependency.predecessor, id.origin == session.origin { seen.append(id) }
     }
-    var policies: [UniqueKey: Set<ConflictPolicy>] = [:]
+    var policies: [FleetUniqueKey: Set<ConflictPolicy>] = [:]
     for request in requests {
       let isKnown = request.idempotencyKey.map { gathering.visitors.known[$0] != nil } == true
       guard let key = request.uniqueKey, request.onConflict != .none, !isKnown else { continue }
-      policies[UniqueKey(identifier: request.identifier, key: key), default: []].insert(request.onConflict)
+      policies[FleetUniqueKey(request.identifier, key), default: []].insert(request.onConflict)
     }
     let keys = policies.keys.map { ($0.identifier, $0.key) }
     gathering.visitors.windows = try session.windows(of: keys).map {
@@ -139,7 +144,7 @@ extension FleetExchanges {
     var taken: [ClaimedRequest] = []
     var chains: [RequestID] = []
     for holder in try session.holders(of: keys) {
-      let policies = policies[UniqueKey(identifier: holder.identifier, key: holder.key)] ?? []
+      let policies = policies[FleetUniqueKey(holder.identifier, holder.key)] ?? []
       let found = policies == [.keep] ? [] : try session.take(incarnation, [holder.id])
       taken += found
       if policies.isSubset(of: [.keep, .append]) {
@@ -167,11 +172,6 @@ extension FleetExchanges {
     let there = Set(taken.map(\.id))
     try see(seen.filter { !there.contains($0) }, &gathering, session)
     return .success(taken)
-  }
-
-  private struct UniqueKey: Hashable {
-    let identifier: TaskIdentifier
-    let key: String
   }
 }
 

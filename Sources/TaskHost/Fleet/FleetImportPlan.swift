@@ -30,18 +30,10 @@ package struct FleetImportPlan {
     /// What was imported before.
     package var imported: [RequestID: RequestID] = [:]
     /// The unique keys that live requests of the fleet hold.
-    package var uniqueKeys: Set<UniqueKey> = []
+    package var uniqueKeys: Set<FleetUniqueKey> = []
     package var idempotencyKeys: Set<String> = []
 
     package init() {}
-  }
-
-  /// A unique key of an identifier.
-  package struct UniqueKey: Sendable, Hashable {
-    package let identifier: TaskIdentifier
-    package let key: String
-
-    package init(_ identifier: TaskIdentifier, _ key: String) { (self.identifier, self.key) = (identifier, key) }
   }
 
   /// Those that go: live ones and dead letters, oldest first.
@@ -90,7 +82,7 @@ package struct FleetImportPlan {
     guard isWanted(request.identifier) else { return .otherIdentifier }
     if record.state == .running || record.state == .claimed { return .running }
     do throws(RequestRefusal) { try request.checkFleetScope() } catch { return .unsupported(error.message) }
-    if record.state != .failed, let key = request.uniqueKey, known.uniqueKeys.contains(UniqueKey(request.identifier, key)) {
+    if record.state != .failed, let key = request.uniqueKey, known.uniqueKeys.contains(FleetUniqueKey(request.identifier, key)) {
       return .uniqueKey
     }
     if let key = request.idempotencyKey, known.idempotencyKeys.contains(key) { return .idempotencyKey }

@@ -99,7 +99,7 @@ package enum FleetImporting {
     known.imported = try session.imported(from: archive.origin)
     let records = archive.live.map(\.record).filter { isWanted($0.request.identifier) && known.imported[$0.id] == nil }
     let keys = records.compactMap { record in record.request.uniqueKey.map { (record.request.identifier, $0) } }
-    known.uniqueKeys = Set(try session.holders(of: keys).map { FleetImportPlan.UniqueKey($0.identifier, $0.key) })
+    known.uniqueKeys = Set(try session.holders(of: keys).map { FleetUniqueKey($0.identifier, $0.key) })
     known.idempotencyKeys = Set(try session.known(records.compactMap(\.request.idempotencyKey)).keys)
     return known
   }
