@@ -282,18 +282,22 @@ extension FleetSchema {
   ]
 
   static let submitting = [
-    // All or none. The ids come in the order of the requests.
+    // All or none. The ids come in the order of the requests. Those that are due a while after their submission have its time in
+    // `submitted`: a host that has not learned yet that the database's clock was set back is ahead of it.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue(
       identifiers text[], lanes bigint[], dues bigint[], ranks bigint[], events text[], deadlines bigint[], payloads bytea[],
-      records text[])
+      records text[], submitted bigint[] DEFAULT NULL)
     RETURNS TABLE (id bigint) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
     BEGIN
       RETURN QUERY WITH given AS MATERIALIZED (
-        SELECT taskhost.new_id() AS id, u.* FROM unnest(identifiers, lanes, dues, ranks, events, deadlines, payloads, records)
-          WITH ORDINALITY AS u (identifier, lane, due, rank, event, deadline, payload, record, place)
+        SELECT taskhost.new_id() AS id, u.identifier, u.lane, u.due - a.lead AS due, u.rank - a.lead AS rank, u.event, u.deadline,
+          u.payload, u.record, u.place
+        FROM unnest(identifiers, lanes, dues, ranks, events, deadlines, payloads, records, submitted)
+          WITH ORDINALITY AS u (identifier, lane, due, rank, event, deadline, payload, record, submitted, place),
+          LATERAL (SELECT greatest(0, u.submitted - now) AS lead) a
       ), requests AS (
         INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, event, deadline, payload, record)
         SELECT id, identifier, 'pending', lane, due, rank, event, deadline, payload, record FROM given
@@ -308,15 +312,16 @@ extension FleetSchema {
     // One request that names itself, by a unique key or an idempotency key. `known` is: new, held (its unique key is), repeated, or
     // different (the idempotency key stands for another submission). `keeps` says whether that is all if its key is held; otherwise the
     // host goes on with the holder, and nothing has happened here. `told` says whether hosts are told of it; if not, the first one that
-    // looks finds that it has become due, and tells the others.
+    // looks finds that it has become due, and tells the others. `submitted` is as in `enqueue`.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
       task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, its_deadline bigint, content bytea, its_record text,
-      named text, idempotent text, print bigint, drawn bigint, keeps boolean, told boolean)
+      named text, idempotent text, print bigint, drawn bigint, keeps boolean, told boolean, submitted bigint DEFAULT NULL)
     RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
       now bigint := taskhost.now_ms();
+      lead bigint := greatest(0, submitted - now);
       made bigint := coalesce(drawn, taskhost.new_id());
       before record;
       holder bigint;
@@ -339,11 +344,11 @@ extension FleetSchema {
         END IF;
         IF holder IS NULL THEN
           INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, unique_key, event, deadline, payload, record)
-            VALUES (made, task, 'pending', lane_id, due_at, its_rank, named, its_event, its_deadline, content, its_record)
+            VALUES (made, task, 'pending', lane_id, due_at - lead, its_rank - lead, named, its_event, its_deadline, content, its_record)
             ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
           IF FOUND THEN
-            IF due_at <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank, made);
-            ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at, made); END IF;
+            IF due_at - lead <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank - lead, made);
+            ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at - lead, made); END IF;
             RETURN QUERY SELECT made, 'new'::text;
             RETURN;
           END IF;

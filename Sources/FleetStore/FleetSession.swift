@@ -11,27 +11,52 @@ package final class FleetSession {
   package let origin: UInt64
   /// How long a host's lease lasts after each renewal.
   package let lease: Duration
+  /// The database's time as the session began.
+  package let began: WallTime?
+  /// The server's process; nil if a pool stands in between.
+  private let process: Int64?
 
   /// Connects to a fleet.
   ///
   /// - Parameters:
   ///   - address: What libpq takes: `postgres://…` or `key=value …`.
   ///   - name: The host's name.
-  package init(_ address: String, name: String, patience: Duration = .seconds(10)) throws(FleetError) {
+  ///   - left: What an earlier connection left at the server, see ``left``. While that waits for a standby, another connection would wait
+  ///     with it, and then the next one, until the server takes no more: this throws ``FleetError/away(_:)``.
+  package init(_ address: String, name: String, patience: Duration = .seconds(10), left: Int64? = nil) throws(FleetError) {
     self.patience = patience
     let fleet: PostgresRows
     do throws(PostgresError) {
       connection = try PostgresConnection(address, name: "taskhost \(name)")
       fleet = try connection.run(
-        PostgresStatement("SELECT version, origin, lease_ms, current_setting('server_encoding') FROM taskhost.fleet"),
-        by: SystemClock.now + patience)
+        PostgresStatement(
+          """
+          SELECT version, origin, lease_ms, current_setting('server_encoding'), pg_backend_pid(), EXISTS (
+            SELECT FROM pg_stat_activity a WHERE a.pid = $1 AND a.wait_event = 'SyncRep' AND a.usename = current_user),
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+          FROM taskhost.fleet
+          """, .int(left)), by: SystemClock.now + patience)
+      began = fleet.int(0, 6).map { WallTime(unixMilliseconds: $0) }
+      let pid = fleet.int(0, 4)
+      process = pid == connection.serverProcess ? pid : nil
+      // What nobody waits for any more must not go on at the server. This does not end a commit that waits for a standby. Behind a pool, it
+      // would be for whoever gets the connection next.
+      if process != nil {
+        try connection.run(
+          PostgresStatement("SELECT set_config('statement_timeout', $1, false)", .text("\((patience * 9 / 10).wholeMilliseconds)")),
+          by: SystemClock.now + patience)
+      }
     } catch { throw FleetError(error) }
+    guard !fleet.flag(0, 5) else { throw .away("a commit of this host waits there for a synchronous standby") }
     guard let version = fleet.int(0, 0), let origin = fleet.int(0, 1), let lease = fleet.int(0, 2) else { throw .notInitialised }
     // A newer schema keeps what this host calls, see ``FleetSchema``.
     guard version >= FleetSchema.oldestVersion else { throw .version(found: version) }
     try FleetSetup.checkEncoding(fleet.text(0, 3))
     (self.origin, self.lease) = (UInt64(bitPattern: origin), .milliseconds(lease))
   }
+
+  /// The server's process that may go on with what this session has waited for in vain; nil for none.
+  package var left: Int64? { connection.isAbandoned ? process : nil }
 
   var deadline: MonotonicTime { SystemClock.now + patience }
   var serverProcess: Int64 { connection.serverProcess }
@@ -138,7 +163,10 @@ package final class FleetSession {
     exchange.claimed = claimed(looked)
     let last = looked.count - 1
     exchange.promoted = looked.int(last, 9) ?? 0
-    if let due = looked.int(last, 10), let now = looked.int(last, 11) { exchange.nextDue = .milliseconds(max(0, due - now)) }
+    exchange.at = looked.int(last, 11).map { WallTime(unixMilliseconds: $0) }
+    if let due = looked.int(last, 10), let at = exchange.at {
+      exchange.nextDue = max(.zero, WallTime(unixMilliseconds: due) - at)
+    }
     exchange.laneCount = looked.int(last, 12) ?? 0
     exchange.cancelled = ids(looked.bytes(last, 13))
     exchange.late = ids(looked.bytes(last, 14))
@@ -229,10 +257,11 @@ package final class FleetSession {
   package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8)", .texts(drafts.map(\.record.request.identifier.rawValue)),
+        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)", .texts(drafts.map(\.record.request.identifier.rawValue)),
         .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
         .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }),
-        .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) })))
+        .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) }),
+        .ints(drafts.map { Self.submitted($0.record) ?? 0 })))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
     return ids(rows)
   }
@@ -246,11 +275,19 @@ package final class FleetSession {
     let record = draft.record
     let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
     return PostgresStatement(
-      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true)",
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14)",
       .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
       .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
       .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
-      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0))
+      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record)))
+  }
+
+  /// When a request was submitted, if it is due a while after that; nil if it is due at a time on the clock.
+  private static func submitted(_ record: RequestRecord) -> Int64? {
+    let request = record.request
+    guard request.repetition == nil, request.event == nil else { return nil }
+    let isElapsed = request.clock == .boot || (request.earliestBegin ?? record.submitted) <= record.submitted
+    return isElapsed ? record.submitted.unixMilliseconds : nil
   }
 
   func named(_ rows: PostgresRows) throws(FleetError) -> NamedSubmission {

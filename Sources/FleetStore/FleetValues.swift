@@ -122,6 +122,8 @@ package struct FleetExchange: Sendable {
   package var promoted: Int64 = 0
   /// How many lanes there are, of all identifiers.
   package var laneCount: Int64 = 0
+  /// The database's time.
+  package var at: WallTime?
   /// How long until the next request of any identifier is due; nil if none waits.
   package var nextDue: Duration?
 }

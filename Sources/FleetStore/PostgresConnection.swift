@@ -9,6 +9,8 @@ import TaskModel
 /// name, so that a pool that shares its connections between transactions (PgBouncer) may stand in between.
 final class PostgresConnection {
   private let connection: OpaquePointer
+  /// Whether an answer did not come in time. Nothing else may be asked here.
+  private(set) var isAbandoned = false
 
   /// Connects. Blocks for at most `connect_timeout` for each server that the address names, 5 s if it gives none.
   ///
@@ -145,7 +147,9 @@ final class PostgresConnection {
     while true {
       switch poll(&polled, 1, Self.milliseconds(until: deadline)) {
       case 1: return
-      case 0: throw PostgresError("the server did not answer in time")
+      case 0:
+        isAbandoned = true
+        throw PostgresError("the server did not answer in time")
       default: guard errno == EINTR else { throw PostgresError("poll: \(ErrorNumber.last)") }
       }
     }

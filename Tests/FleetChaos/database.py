@@ -25,10 +25,10 @@ class Server:
             shutil.chown(self.folder, "postgres", "postgres")
         if disk:
             self.wal.mkdir()
-            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m,mode=0777", "tmpfs", self.wal], check=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512m,mode=0777", "tmpfs", self.wal], check=True)
         data = self.folder / "data"
         if of:
-            self.run("pg_basebackup", "-D", data, "-R", "-c", "fast", "-d", f"host={of.folder} user=taskhost application_name=standby")
+            self.run("pg_basebackup", "-D", data, "-R", "-C", "-S", "standby", "-c", "fast", "-d", f"host={of.folder} user=taskhost application_name=standby")
         else:
             place = ["--waldir", self.wal / "log"] if disk else []
             self.run("initdb", "-D", data, "-A", "trust", "-U", "taskhost", "--no-sync", "--wal-segsize=1", *place)

@@ -9,6 +9,8 @@ import TaskScheduler
 final class FleetExchanges {
   let agent: FleetAgent
   private var session: FleetSession?
+  /// What the last connection left at the server.
+  private var left: Int64?
   /// The lanes of the host's identifiers.
   private var lanes: [FleetLane] = []
   private var laneIDs: [Lane: Int64] = [:]
@@ -89,7 +91,10 @@ final class FleetExchanges {
     }
   }
 
-  private func forgetSession() { (session, cleared, looks) = (nil, nil, FleetLooks()) }
+  private func forgetSession() {
+    left = session?.left ?? left
+    (session, cleared, looks) = (nil, nil, FleetLooks())
+  }
 
   private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
     for arrival in arrivals {
@@ -138,8 +143,10 @@ final class FleetExchanges {
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
     let settled = try settlements(work.settled, incarnation, session)
     let gated = lanes.filter { !$0.lane.gates.conditions.isEmpty }
+    let asked = SystemClock.bootNanoseconds
     let exchange = try session.exchange(
       incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : gated.prefix(Self.mostWatched).map(\.id))
+    if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
     observeConditions(of: gated.filter { exchange.waiting.contains($0.id) })
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
     work.settled = []
@@ -190,9 +197,12 @@ final class FleetExchanges {
 
   private func connected() throws(FleetError) -> FleetSession {
     if let session { return session }
-    let new = try agent.place.connect()
+    let asked = SystemClock.bootNanoseconds
+    let new = try agent.place.connect(left: left)
+    // It may be another server than before.
+    if let time = new.began { agent.lease.clock.note(time, asked: asked) }
     try new.listen()
-    session = new
+    (session, left) = (new, nil)
     laneCount = -1
     return new
   }

@@ -98,14 +98,15 @@ final class FleetLease: Sendable {
 
   private func keep() {
     var session: FleetSession?
+    var left: Int64?
     var watch: FleetWatch?
     var failures = 0
     while !state.withLock({ $0.isOver }) {
       let asked = SystemClock.bootNanoseconds
       var pause: Duration
       do throws(FleetError) {
-        let open = if let session { session } else { try place.connect() }
-        session = open
+        let open = if let session { session } else { try place.connect(left: left) }
+        (session, left) = (open, nil)
         var others = watch ?? FleetWatch(lasting: open.lease - FleetPlace.margin(of: open.lease))
         defer { watch = others }
         pause = try renew(open, &others, asked: asked)
@@ -118,6 +119,7 @@ final class FleetLease: Sendable {
           changed()
         }
       } catch {
+        left = session?.left ?? left
         session = nil
         failures += 1
         pause = place.pause(after: failures)

@@ -10,8 +10,10 @@ struct FleetPlace: Sendable {
   let origin: UInt64
 
   /// Connects. Blocks for some seconds at most.
-  func connect() throws(FleetError) -> FleetSession {
-    let session = try FleetSession(address, name: host.name)
+  ///
+  /// - Parameter left: What the last connection left at the server, see ``FleetSession/left``.
+  func connect(left: Int64? = nil) throws(FleetError) -> FleetSession {
+    let session = try FleetSession(address, name: host.name, left: left)
     guard session.origin == origin else {
       throw .refused("it is not the fleet that this host was launched in: restart the host to join another one")
     }
