@@ -5,7 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* PQconninfoOption */
+typedef struct {
+  char *keyword, *envvar, *compiled, *val, *label, *dispchar;
+  int dispsize;
+} pg_option;
+
 static struct {
+  pg_option *(*conninfoParse)(const char *, char **);
+  void (*conninfoFree)(pg_option *);
   pg_conn *(*connectParams)(const char *const *, const char *const *, int);
   int (*status)(const pg_conn *);
   int (*socket)(const pg_conn *);
@@ -58,6 +66,8 @@ int pg_load(char *message, size_t size) {
       found = -1;
     } else {
 #define FIND(member, name) (found = found != 0 ? found : find(handle, name, &pq.member, message, size))
+      FIND(conninfoParse, "PQconninfoParse");
+      FIND(conninfoFree, "PQconninfoFree");
       FIND(connectParams, "PQconnectdbParams");
       FIND(status, "PQstatus");
       FIND(socket, "PQsocket");
@@ -95,6 +105,22 @@ int pg_load(char *message, size_t size) {
 static void ignore(void *argument, const char *message) {
   (void)argument;
   (void)message;
+}
+
+int pg_read_address(const char *address, char *message, size_t size) {
+  char *reason = NULL;
+  pg_option *options = pq.conninfoParse(address, &reason);
+  if (options == NULL) {
+    snprintf(message, size, "%s", reason ? reason : "no memory");
+    pq.freemem(reason);
+    return -1;
+  }
+  int has_password = 0;
+  for (const pg_option *option = options; option->keyword != NULL; option++) {
+    if (option->val != NULL && (strcmp(option->keyword, "password") == 0 || strcmp(option->keyword, "sslpassword") == 0)) has_password = 1;
+  }
+  pq.conninfoFree(options);
+  return has_password;
 }
 
 pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname) {

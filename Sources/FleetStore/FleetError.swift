@@ -6,6 +6,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   case fenced
   /// What the host has seen has changed meanwhile. The same may work at once.
   case changed
+  /// The database's address cannot be read, in libpq's words.
+  case badAddress(String)
   /// The database has no tables of a fleet.
   case notInitialised
   /// A table or a function is missing, in the database's words.
@@ -23,6 +25,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .away(let reason): "the fleet's database cannot be reached (\(reason))"
+    case .badAddress(let reason):
+      "the address of the fleet's database cannot be read (\(reason)): write it as postgres://USER@HOST/DATABASE or host=HOST dbname=DATABASE"
     case .fenced: "the host's lease in the fleet has ended: it joins again"
     case .changed: "requests have just changed: look again"
     case .locked:
@@ -43,6 +47,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     switch error.code {
     case _ where error.isFenced: self = .fenced
     case "TH002": self = .changed
+    case PostgresError.badAddress: self = .badAddress(error.message)
     case "3F000": self = .notInitialised
     case "42P01" where error.message.contains("\"taskhost.fleet\""): self = .notInitialised
     case "42P01", "42883": self = .incomplete(error.description)

@@ -18,10 +18,8 @@ final class PostgresConnection {
   ///   - address: What libpq takes: `postgres://…` or `key=value …`.
   ///   - name: What the server shows as the connection's program.
   init(_ address: String, name: String) throws(PostgresError) {
-    var reason = [CChar](repeating: 0, count: 512)
-    guard pg_load(&reason, reason.count) == 0 else {
-      throw PostgresError(String(decoding: reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    }
+    try Self.load()
+    if case .unreadable(let reason) = Self.read(address) { throw PostgresError(code: PostgresError.badAddress, reason) }
     // What the address says comes last, and wins.
     let settings = [
       ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
@@ -42,6 +40,31 @@ final class PostgresConnection {
   }
 
   deinit { pg_finish(connection) }
+
+  private static func load() throws(PostgresError) {
+    var reason = [CChar](repeating: 0, count: 512)
+    guard pg_load(&reason, reason.count) == 0 else { throw PostgresError(text(reason)) }
+  }
+
+  private static func text(_ buffer: [CChar]) -> String {
+    line(of: String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+  }
+
+  /// Reads an address as a connection would. libpq is loaded by then.
+  private static func read(_ address: String) -> FleetAddress {
+    var reason = [CChar](repeating: 0, count: 512)
+    switch pg_read_address(address, &reason, reason.count) {
+    case 0: return .sound
+    case 1: return .hasPassword
+    default: return .unreadable(text(reason))
+    }
+  }
+
+  /// What libpq makes of an address; nil if there is no libpq.
+  static func check(_ address: String) -> FleetAddress? {
+    do throws(PostgresError) { try load() } catch { return nil }
+    return read(address)
+  }
 
   /// The server's process, as the other end said at the connection.
   var serverProcess: Int64 { Int64(pg_backend_pid(connection)) }
@@ -166,10 +189,12 @@ final class PostgresConnection {
   private var lost: PostgresError { PostgresError(Self.message(of: connection)) }
 
   private static func message(of connection: OpaquePointer) -> String {
-    let text = pg_error_message(connection).map { String(cString: $0) } ?? ""
-    let line = text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    let line = line(of: pg_error_message(connection).map { String(cString: $0) } ?? "")
     return line.isEmpty ? "the connection to the server was lost" : line
   }
+
+  /// libpq's messages have several lines.
+  private static func line(of text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: "; ") }
 
   private static func error(of result: OpaquePointer, on connection: OpaquePointer) -> PostgresError {
     let code = pg_result_field(result, Int32(PG_FIELD_SQLSTATE)).map { String(cString: $0) }

@@ -12,6 +12,9 @@ struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The message with the SQLSTATE.
   var description: String { code.map { "\(message) (SQLSTATE \($0))" } ?? message }
 
+  /// The code of an address that cannot be read: no server has this one.
+  static let badAddress = "address"
+
   /// Whether the connection can be used no more. A commit that was under way may have been carried out or not.
   var isLost: Bool { code.map { $0.hasPrefix("57P") || $0.hasPrefix("08") || $0 == "25P03" } ?? true }
 

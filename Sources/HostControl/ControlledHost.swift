@@ -8,6 +8,8 @@ public protocol ControlledHost: Sendable {
   func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
   /// The same, but if the fleet's database is away, the host keeps what is for the fleet, and submits it once when the database answers.
   func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
+  /// Why lists of requests and runs have only a part of them now, for people; nil if they have all.
+  func listGap() async -> String?
   /// The matching requests, newest first, without payload.
   func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
   /// The requests that match a filter, newest first, without payload: those after `cursor`, at most `limit`. Looks at a bounded number of

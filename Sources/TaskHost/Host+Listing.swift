@@ -9,6 +9,11 @@ import TaskStore
 // host knows more than the database.
 
 extension Host {
+  /// Why lists have only a part of what there is now: the fleet's database cannot be asked.
+  public func listGap() async -> String? {
+    fleet?.agent.trouble.map { "\($0): what the fleet has besides is not listed" }
+  }
+
   /// The matching requests, newest first, without payloads.
   ///
   /// Those that are due by a time, and those that wait for events, are only the host's own and what it holds for its fleet.

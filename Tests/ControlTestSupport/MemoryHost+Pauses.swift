@@ -28,4 +28,7 @@ extension MemoryHost {
 
   /// As the protocol says.
   public func pauses() async -> [Pause] { state.withLock { $0.pauses } }
+
+  /// Lists have all there is.
+  public func listGap() async -> String? { nil }
 }

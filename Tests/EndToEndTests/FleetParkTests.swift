@@ -41,6 +41,10 @@ struct FleetParkTests {
       // People see it, and it does not run here.
       let shown = try await host.json("tasks", "list", "state:paused")["requests"]?.array ?? []
       #expect(shown.count == 4, "\(shown)")
+      // What is there besides cannot be listed, which a list says.
+      #expect(try await host.json("tasks", "list")["incomplete"]?.string?.hasSuffix("what the fleet has besides is not listed") == true)
+      let listing = try await host.cli("runs", "list")
+      #expect(listing.status == 0 && listing.errors.contains("what the fleet has besides is not listed"), "\(listing)")
       let why = try await host.cli("tasks", "why", id)
       #expect(why.output.contains("it is parked"), "\(why)")
       let status = try await host.json("status")
@@ -63,8 +67,8 @@ struct FleetParkTests {
       let last = try await FleetGround.submit(host, "--payload", "{\"n\":6}")
       #expect(try lines.line() == "{\"n\":6}")
       try await host.request(last, is: "succeeded")
-      let listed = try await host.json("tasks", "list", "--state", "succeeded")["requests"]?.array ?? []
-      #expect(listed.count == 4, "\(listed)")
+      let answer = try await host.json("tasks", "list", "--state", "succeeded")
+      #expect(answer["requests"]?.array.count == 4 && answer["incomplete"] == nil, "\(answer)")
     }
   }
 

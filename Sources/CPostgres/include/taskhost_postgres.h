@@ -36,6 +36,10 @@ enum { PG_FIELD_SQLSTATE = 'C', PG_FIELD_MESSAGE = 'M' };
 /* Loads libpq.so.5; any number of times, from any thread. Returns 0, or -1 with the reason in `message`. Everything below needs it. */
 int pg_load(char *message, size_t size);
 
+/* Reads an address as a connection would, without connecting. Returns 1 if it has a password, 0 if it has none, or -1 with the reason in
+ * `message`. */
+int pg_read_address(const char *address, char *message, size_t size);
+
 /* Connects, and blocks for at most the `connect_timeout` of each server. */
 pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname);
 int pg_status(const pg_conn *connection);

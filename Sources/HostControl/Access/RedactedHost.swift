@@ -118,6 +118,8 @@ struct RedactedHost: ControlledHost {
     try await host.resume(selection, by: who)
   }
   func pauses() async -> [Pause] { await host.pauses() }
+
+  func listGap() async -> String? { await host.listGap() }
   func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] { try await host.runs(query) }
   func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord { try await host.run(id) }
   func plugins() async -> [PluginStatus] { await host.plugins() }

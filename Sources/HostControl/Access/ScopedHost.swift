@@ -213,6 +213,8 @@ struct ScopedHost: ControlledHost {
   func pause(_ order: PauseOrder, isDry: Bool) async throws(RequestRefusal) -> BegunPause { throw ofHost }
   func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause] { throw ofHost }
   func pauses() async -> [Pause] { [] }
+
+  func listGap() async -> String? { await host.listGap() }
   func overrideConditions(
     _ overrides: [(condition: Conditions, holds: Bool)]
   ) async throws(RequestRefusal) -> ConditionReport { throw ofHost }

@@ -98,13 +98,16 @@ struct ControlResponder: Sendable {
     .json(status) { write(&$0, value) }
   }
 
-  /// - Parameter next: What to send as `after` for the next page; nil on the last page.
+  /// - Parameters:
+  ///   - next: What to send as `after` for the next page; nil on the last page.
+  ///   - gap: Why there is more than what is listed; nil if there is not.
   func list<Value>(
-    _ name: String, _ values: [Value], next: String? = nil, _ write: (inout JSONWriter, Value) -> Void
+    _ name: String, _ values: [Value], next: String? = nil, gap: String? = nil, _ write: (inout JSONWriter, Value) -> Void
   ) -> ControlResponse {
     .json(capacity: 64 + values.count * 512) {
       $0.array(name, values, write)
       $0.member("next", next)
+      $0.member("incomplete", gap)
     }
   }
 
@@ -115,16 +118,18 @@ struct ControlResponder: Sendable {
     let isScoped = !scope.isAll && wanted.identifier == nil && !hasProblem
     if let filter = try filter ?? (isScoped ? RequestFilter(wanted, now: SystemClock().wallTime) : nil) {
       let found = try await host.requests(matching: filter, after: wanted.after, limit: wanted.limit)
-      return list("requests", found.records, next: cursor.text(after: found.next)) { $0.request($1) }
+      return list("requests", found.records, next: cursor.text(after: found.next), gap: await host.listGap()) { $0.request($1) }
     }
     let found = hasProblem ? try await host.requestsWithProblems(wanted) : try await host.requests(wanted)
-    return list("requests", found, next: cursor.text(after: found.count < wanted.limit ? nil : found.last?.id)) { $0.request($1) }
+    let next = found.count < wanted.limit ? nil : found.last?.id
+    return list("requests", found, next: cursor.text(after: next), gap: await host.listGap()) { $0.request($1) }
   }
 
   func listRuns(_ parameters: QueryParameters) async throws -> ControlResponse {
     let wanted = try runQuery(parameters)
     let found = try await host.runs(wanted)
-    return list("runs", found, next: parameters.cursor(of: .runs).text(after: Self.next(found, wanted))) { $0.run($1) }
+    let next = parameters.cursor(of: .runs).text(after: Self.next(found, wanted))
+    return list("runs", found, next: next, gap: await host.listGap()) { $0.run($1) }
   }
 
   /// Where the next page of runs begins: after the last ended run of a full page. Live runs come first, and again in the order of their ids.

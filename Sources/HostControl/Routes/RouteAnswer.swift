@@ -32,6 +32,6 @@ struct RouteAnswer: Sendable {
     .json(
       .object(
         .must(name, .array(.named(schema))),
-        .may("next", .cursor)))
+        .may("next", .cursor), .may("incomplete", .string)))
   }
 }

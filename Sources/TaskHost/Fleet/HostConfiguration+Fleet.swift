@@ -1,3 +1,4 @@
+import FleetStore
 public import TaskModel
 import TaskScheduler
 
@@ -78,11 +79,13 @@ extension TOMLConverter<String> {
       guard (1...4096).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 }) else {
         throw TextProblem("expected 1 to 4096 bytes without control characters")
       }
-      let authority = text.split(separator: "://", maxSplits: 1).dropFirst().first?.prefix { $0 != "/" && $0 != "?" } ?? ""
-      let user = authority.split(separator: "@", maxSplits: 1)
-      guard user.count < 2 || !user[0].contains(":"), !text.lowercased().contains("password=") else {
+      switch FleetAddress.read(text) {
+      case .sound, nil: break
+      case .hasPassword:
         throw TextProblem(
           "the address has a password: write it into a passfile that only the host can read, and name that (?passfile=/PATH)")
+      case .unreadable(let reason):
+        throw TextProblem("\(reason): write it as postgres://USER@HOST/DATABASE or host=HOST dbname=DATABASE")
       }
       return text
     }

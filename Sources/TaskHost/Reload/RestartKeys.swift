@@ -18,7 +18,10 @@ extension HostConfiguration {
     compare("events", events == other.events)
     compare("conditions", conditions == other.conditions)
     compare("fleet", fleet == other.fleet)
-    compare("scope", fleetIdentifiers == other.fleetIdentifiers)
+    for identifier in fleetIdentifiers.symmetricDifference(other.fleetIdentifiers).sorted() {
+      let table = (other.commands[identifier.rawValue] ?? commands[identifier.rawValue]) == nil ? "plugin" : "command"
+      names.append("\(table).\"\(identifier)\".scope")
+    }
     compare("metered_interfaces", meteredInterfaces == other.meteredInterfaces)
     return names
   }

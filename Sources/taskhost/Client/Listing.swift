@@ -1,5 +1,6 @@
 import ArgumentParser
 import TaskHostClient
+import TaskModel
 
 /// An answer that further pages may follow.
 protocol PagedAnswer: Decodable {
@@ -12,6 +13,12 @@ protocol ListingPage: PagedAnswer {
   associatedtype Row: Identifiable<String>
 
   var rows: [Row] { get }
+  /// Why the host could not list all; nil if it could.
+  var incomplete: String? { get }
+}
+
+extension ListingPage {
+  var incomplete: String? { nil }
 }
 
 /// Reads answers that the host gives page by page.
@@ -27,7 +34,7 @@ enum Listing {
     let client = try host.client()
     var rows: [Page.Row] = []
     var seen: Set<String> = []
-    var (listed, next) = (0, String?.none)
+    var (listed, next, gap) = (0, String?.none, String?.none)
     repeat {
       let count = min(atOnce, limit - listed)
       let answer = try await client.send("GET", ControlClient.path(path, query + [("limit", "\(count)"), ("after", next)]))
@@ -37,7 +44,9 @@ enum Listing {
       listed += page.rows.count
       if !host.json { rows += page.rows.filter { seen.insert($0.id).inserted } }
       next = page.next
+      gap = gap ?? page.incomplete
     } while next != nil && listed < limit
+    if let gap { Terminal.note("! \(gap.escapingControlCharacters)") }
     return rows
   }
 

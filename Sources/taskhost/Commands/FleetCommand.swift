@@ -58,6 +58,7 @@ struct FleetOptions: ParsableArguments {
     switch error {
     case .away(let reason):
       CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
+    case .badAddress: CommandFailure(.configuration, nil, "\(error)")
     case .refused, .fenced, .changed, .locked, .unfit, .notInitialised, .incomplete, .version: CommandFailure(.refused, nil, "\(error)")
     }
   }
@@ -136,7 +137,9 @@ struct FleetStatusCommand: ParsableCommand {
   @OptionGroup var fleet: FleetOptions
 
   func run() throws {
-    let (members, counts) = try fleet.ask { (session) throws(FleetError) in (try session.members(), try session.counts()) }
+    let (members, counts, lease) = try fleet.ask { (session) throws(FleetError) in
+      (try session.members(), try session.counts(), session.lease)
+    }
     let alive = members.filter(\.state.isThere)
     let expired = members.filter { $0.state == .expired }
     let problem: String? =
@@ -150,11 +153,13 @@ struct FleetStatusCommand: ParsableCommand {
         writer.member("held", counts.held)
         writer.member("failed", counts.failed)
         writer.member("oldest_due_unix_ms", counts.oldestDue?.unixMilliseconds)
+        writer.member("lease_ms", lease.wholeMilliseconds)
         writer.member("problem", problem)
         writer.array("hosts", members) { writer, member in FleetText.write(member, to: &writer) }
       }
     } else {
-      Terminal.print("hosts    \(alive.count) alive, \(expired.count) expired")
+      let length = DurationFormat.text(milliseconds: lease.wholeMilliseconds)
+      Terminal.print("hosts    \(alive.count) alive, \(expired.count) expired; a lease lasts \(length)")
       let age = counts.oldestDue.map {
         ", the oldest due for \(DurationFormat.text(milliseconds: max(0, (counts.now - $0).wholeMilliseconds)))"
       }

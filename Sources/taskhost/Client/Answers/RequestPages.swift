@@ -4,6 +4,7 @@ import TaskHostClient
 struct RequestPage: ListingPage {
   let requests: [RequestAnswer]
   let next: String?
+  let incomplete: String?
 
   var rows: [RequestAnswer] { requests }
 }

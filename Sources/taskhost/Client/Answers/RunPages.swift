@@ -4,6 +4,7 @@ import TaskHostClient
 struct RunPage: ListingPage {
   let runs: [RunAnswer]
   let next: String?
+  let incomplete: String?
 
   var rows: [RunAnswer] { runs }
 }
