@@ -165,7 +165,8 @@ def promotion(fleet):
     standby = Server(fleet.folder, port=old.port + 1, of=old)
     old.sql("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
     old.sql("SELECT pg_reload_conf()")
-    old.await_sql("SELECT sync_state FROM pg_stat_replication", "sync")
+    # It has to catch up with what is written meanwhile.
+    old.await_sql("SELECT sync_state FROM pg_stat_replication", "sync", seconds=180)
     fleet.move(lambda host: fleet.address(host, standby))
     time.sleep(2 * LEASE)
     old.kill()
