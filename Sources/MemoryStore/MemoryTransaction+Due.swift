@@ -30,7 +30,7 @@ extension MemoryTransaction {
 
   func clockReference() throws -> ClockReference? { clock }
 
-  func setClockReference(_ reference: ClockReference) throws { set(\.clock, to: reference) }
+  func setClockReference(_ reference: ClockReference) throws { set(reference, over: clock) { $0.clock = $1 } }
 
   func shiftBootTimes(by distance: Duration) throws {
     for row in Array(rows.values) where !row.record.state.isFinal && row.record.request.clock == .boot {

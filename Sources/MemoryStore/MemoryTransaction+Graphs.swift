@@ -70,7 +70,7 @@ extension MemoryTransaction {
   func submission(withKey key: String, by plugin: TaskIdentifier?) throws -> KnownSubmission? { submissions[OwnedKey(key, of: plugin)] }
 
   func remember(_ submission: KnownSubmission, key: String, by plugin: TaskIdentifier?) throws {
-    set(\.submissions[OwnedKey(key, of: plugin)], to: submission)
+    set(submission, over: submissions[OwnedKey(key, of: plugin)]) { $0.submissions[OwnedKey(key, of: plugin)] = $1 }
   }
 
   func submissionCount(by plugin: TaskIdentifier) throws -> Int { submissions.keys.count { $0.identifier == plugin } }
@@ -81,11 +81,13 @@ extension MemoryTransaction {
   }
 
   func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
-    set(\.windows[OwnedKey(key, of: identifier)], to: (id, time))
+    set((id, time), over: windows[OwnedKey(key, of: identifier)]) { $0.windows[OwnedKey(key, of: identifier)] = $1 }
   }
 
   func windowCount(of identifier: TaskIdentifier, now: WallTime) throws -> Int {
-    for (key, window) in windows where key.identifier == identifier && window.until <= now { set(\.windows[key], to: nil) }
+    for (key, window) in windows where key.identifier == identifier && window.until <= now {
+      set(nil, over: windows[key]) { $0.windows[key] = $1 }
+    }
     return windows.keys.count { $0.identifier == identifier }
   }
 

@@ -6,8 +6,7 @@ extension MemoryTransaction {
     guard let row = row(id), row.record.state != .running, row.record.state != .claimed else { return nil }
     var record = row.record
     record.request.payload = row.payload
-    // A run is created after its request, and few are here: the others have been surrendered.
-    let ended = runs.values.filter { $0.request == id }.sorted { $0.id < $1.id }
+    let ended = (runsOf[id.sequence] ?? []).sorted().compactMap { runs[$0] }
     forgetRuns(ended.map(\.id.sequence))
     let edges = try edges(of: id)
     if !edges.isEmpty { setEdges(nil, of: id.sequence) }

@@ -20,18 +20,18 @@ extension MemoryTransaction {
   }
 
   func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws {
-    set(\.checkpoints[request.sequence], to: value)
+    set(value, over: checkpoints[request.sequence]) { $0.checkpoints[request.sequence] = $1 }
   }
 
   /// Removes a request's checkpoint.
   func removeCheckpoint(of sequence: Int64) {
-    if checkpoints[sequence] != nil { set(\.checkpoints[sequence], to: nil) }
+    if checkpoints[sequence] != nil { set(nil, over: checkpoints[sequence]) { $0.checkpoints[sequence] = $1 } }
   }
 
   func pluginHealth() throws -> [TaskIdentifier: PluginHealth] { healthOf }
 
   func setHealth(_ health: PluginHealth?, of identifier: TaskIdentifier) throws {
-    set(\.healthOf[identifier], to: health)
+    set(health, over: healthOf[identifier]) { $0.healthOf[identifier] = $1 }
   }
 
   // MARK: History
@@ -58,17 +58,21 @@ extension MemoryTransaction {
     runs[run.id.sequence] = run
     schedulesOfRuns[run.id.sequence] = key
     runOrder.insert(SortedKeys.Key(rank: run.id.sequence, id: run.id.sequence))
+    runsOf[run.request.sequence, default: []].insert(run.id.sequence)
   }
 
   private func remove(_ run: Int64) {
-    runs[run] = nil
+    if let request = runs.removeValue(forKey: run)?.request.sequence {
+      runsOf[request]?.remove(run)
+      if runsOf[request]?.isEmpty == true { runsOf[request] = nil }
+    }
     schedulesOfRuns[run] = nil
     runOrder.remove(SortedKeys.Key(rank: run, id: run))
   }
 
   /// Removes these runs from the history, and their schedules with them.
   func forgetRuns(_ sequences: [Int64]) {
-    for key in Set(sequences.compactMap { schedulesOfRuns[$0] }) { set(\.schedules[key], to: nil) }
+    for key in Set(sequences.compactMap { schedulesOfRuns[$0] }) { set(nil, over: schedules[key]) { $0.schedules[key] = $1 } }
     forget(sequences)
   }
 
@@ -107,7 +111,7 @@ extension MemoryTransaction {
       schedule.failures += 1
       schedule.failingSince = schedule.failingSince ?? run.ended
     }
-    set(\.schedules[key], to: schedule)
+    set(schedule, over: schedules[key]) { $0.schedules[key] = $1 }
     let dropped = [before.run, before.success].compactMap(\.self).filter { $0 != schedule.run && $0 != schedule.success }
     forget(Set(dropped).filter { $0 <= pruning.through })
   }
@@ -120,7 +124,7 @@ extension MemoryTransaction {
     guard others.contains(where: { $0.run ?? 0 > schedule.run ?? 0 }),
       schedule.success == nil || others.contains(where: { $0.success ?? 0 > schedule.success ?? 0 })
     else { return }
-    set(\.schedules[key], to: nil)
+    set(nil, over: schedules[key]) { $0.schedules[key] = $1 }
     forget(Set([schedule.run, schedule.success].compactMap(\.self)).filter { $0 <= pruning.through })
   }
 
@@ -162,8 +166,8 @@ extension MemoryTransaction {
     highestRemoved = max(highestRemoved, removed.max() ?? 0, requests.map(\.sequence).max() ?? 0)
     // An idempotency key is kept as long as its request, because a long-waiting request outlives the horizon.
     let forgotten = submissions.filter { $0.value.submitted < horizon && row($0.value.request) == nil }
-    for (key, _) in forgotten.prefix(limit) { set(\.submissions[key], to: nil) }
-    for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { set(\.windows[key], to: nil) }
+    for (key, _) in forgotten.prefix(limit) { set(nil, over: submissions[key]) { $0.submissions[key] = $1 } }
+    for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { set(nil, over: windows[key]) { $0.windows[key] = $1 } }
     return passed == limit || requests.count == limit
   }
 

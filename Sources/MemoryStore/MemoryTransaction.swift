@@ -33,6 +33,8 @@ final class MemoryTransaction: StoreTransaction {
   var objectivesOf: [TaskIdentifier: WallTime] = [:]
   var runs: [Int64: RunRecord] = [:]
   var runOrder = SortedKeys()
+  /// The runs in the history, by their request.
+  var runsOf: [Int64: Set<Int64>] = [:]
   var schedules: [ScheduleKey: MemorySchedule] = [:]
   /// The schedule of each run in the history.
   var schedulesOfRuns: [Int64: ScheduleKey] = [:]
@@ -48,11 +50,14 @@ final class MemoryTransaction: StoreTransaction {
   /// Records how to undo a change.
   func undo(_ change: @escaping () -> Void) { changes.append(change) }
 
-  /// Writes a value, such as one entry of a table; nil removes the entry. Records how to undo it.
-  func set<Value>(_ place: ReferenceWritableKeyPath<MemoryTransaction, Value>, to value: Value) {
-    let before = self[keyPath: place]
-    self[keyPath: place] = value
-    undo { [unowned self] in self[keyPath: place] = before }
+  /// Writes a value, such as one entry of a table. Records how to undo it. Key paths with an entry's key cost ten times as much.
+  ///
+  /// - Parameters:
+  ///   - value: The new value; for an entry, nil removes it.
+  ///   - before: The present value.
+  func set<Value>(_ value: Value, over before: Value, _ write: @escaping (MemoryTransaction, Value) -> Void) {
+    write(self, value)
+    undo { [unowned self] in write(self, before) }
   }
 
   func commit() { changes.removeAll(keepingCapacity: changes.count < 10_000) }
@@ -76,17 +81,19 @@ final class MemoryTransaction: StoreTransaction {
   func addPause(_ order: PauseOrder, since: WallTime) throws -> Pause {
     lastPause += 1
     let pause = Pause(id: PauseID(lastPause), order: order, since: since)
-    set(\.pausesOf[pause.id], to: pause)
+    set(pause, over: pausesOf[pause.id]) { $0.pausesOf[pause.id] = $1 }
     return pause
   }
 
-  func removePause(_ id: PauseID) throws { set(\.pausesOf[id], to: nil) }
+  func removePause(_ id: PauseID) throws { set(nil, over: pausesOf[id]) { $0.pausesOf[id] = $1 } }
 
   // MARK: Objectives
 
   func objectives() throws -> [TaskIdentifier: WallTime] { objectivesOf }
 
-  func setObjective(_ since: WallTime?, of identifier: TaskIdentifier) throws { set(\.objectivesOf[identifier], to: since) }
+  func setObjective(_ since: WallTime?, of identifier: TaskIdentifier) throws {
+    set(since, over: objectivesOf[identifier]) { $0.objectivesOf[identifier] = $1 }
+  }
 
   func lastSuccess(of identifier: TaskIdentifier) throws -> WallTime? {
     schedules.lazy.filter { $0.key.identifier == identifier }.compactMap(\.value.lastSuccess).max()

@@ -9,8 +9,11 @@ final class ArchiveObject {
   private let origin: UInt64?
   /// The place of the object in the line, such as `retry.`; empty for the line itself.
   private let place: String
-  private var members: [String: JSONNode] = [:]
-  private var names: [String] = []
+  /// The members in their order, nil for taken ones. There are few, and they come in the order in which they are taken: a table of hashes
+  /// would cost more.
+  private var members: [(name: String, node: JSONNode?)] = []
+  /// Where the next one is expected, and how many were not taken.
+  private var (next, left) = (0, 0)
   private var taken: [String] = []
 
   /// Reads a line.
@@ -30,10 +33,9 @@ final class ArchiveObject {
       let what = place.isEmpty ? "the line" : String(place.dropLast())
       throw ArchiveFlaw(line: line, sentence: "\(what) must be an object, not \(node.kind)")
     }
-    for member in members {
-      self.members[member.name] = member.node
-      names.append(member.name)
-    }
+    self.members = members.map { ($0.name, $0.node) }
+    left = members.count
+    taken.reserveCapacity(48)
   }
 
   /// An error about the member `name`.
@@ -41,17 +43,22 @@ final class ArchiveObject {
 
   /// Throws if a member was not taken.
   func finish() throws(ArchiveFlaw) {
-    guard let name = names.first(where: { members[$0] != nil }) else { return }
+    guard left > 0, let name = members.first(where: { $0.node != nil })?.name else { return }
     let shown = String(name.prefix(80)).escapingControlCharacters
     throw flaw(shown, "is unknown here\(NearestName.hint(for: name, among: taken))")
   }
 
   /// Whether the member is there and was not taken.
-  func has(_ name: String) -> Bool { members[name] != nil }
+  func has(_ name: String) -> Bool { left > 0 && members.contains { $0.name == name && $0.node != nil } }
 
   private func take(_ name: String) -> JSONNode? {
     taken.append(name)
-    return members.removeValue(forKey: name)
+    guard left > 0 else { return nil }
+    let isNext = next < members.count && members[next].name == name
+    guard let place = isNext ? next : members.firstIndex(where: { $0.name == name }), let node = members[place].node else { return nil }
+    members[place].node = nil
+    (next, left) = (place + 1, left - 1)
+    return node
   }
 
   private func required<Value>(_ name: String, _ value: Value?) throws(ArchiveFlaw) -> Value {
