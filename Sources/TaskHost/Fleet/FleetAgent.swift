@@ -313,6 +313,15 @@ final class FleetAgent: Sendable {
     return live.wait() == 0
   }
 
+  /// How many requests of each lane the host has, besides those that have ended.
+  func heldCounts(besides ended: [(request: SurrenderedRequest, holding: Holding)]) -> [Int64: Int] {
+    state.withLock { state in
+      var counts = state.holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
+      for (_, holding) in ended { counts[holding.lane, default: 0] -= 1 }
+      return counts
+    }
+  }
+
   /// Whether the host has requests of the fleet.
   var holdsAny: Bool { state.withLock { !$0.holdings.isEmpty } }
 

@@ -137,7 +137,7 @@ final class FleetExchanges {
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !isAsked, let rest = looks.rest { return rest }
-    let wanted = work.isOver || agent.lease.isDraining ? [] : demand()
+    let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
@@ -276,15 +276,21 @@ final class FleetExchanges {
     published = (incarnation, shut.map(\.id))
   }
 
-  private func demand() -> [FleetDemand] {
+  private func demand(besides ended: [(request: SurrenderedRequest, holding: FleetAgent.Holding)]) -> [FleetDemand] {
     // Hosts ask for lanes in different orders, so that they do not wait for each other's rows.
     let shuffled = lanes.shuffled()
     guard !shuffled.isEmpty else { return [] }
     let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: shuffled.map(\.lane)) { answer.set($0) }
-    return zip(shuffled, answer.wait()).compactMap { lane, demand in
-      guard demand.room > 0 else { return nil }
-      var wanted = FleetDemand(lane: lane.id, limit: min(demand.room, Self.mostClaimed))
+    let demands = answer.wait()
+    let counts = demands.contains { $0.spare > 0 } ? agent.heldCounts(besides: ended) : [:]
+    var held: [TaskIdentifier: Int] = [:]
+    for lane in shuffled { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
+    return zip(shuffled, demands).compactMap { lane, demand in
+      let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
+      let room = demand.spare > 0 ? max(demand.room, spare) : demand.room
+      guard room > 0 else { return nil }
+      var wanted = FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed))
       wanted.identifier = lane.lane.identifier.rawValue
       wanted.runsPerKey = demand.runsPerKey
       wanted.rate = demand.rate.map { ($0.count, $0.period) }

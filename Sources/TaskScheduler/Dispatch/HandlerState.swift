@@ -71,6 +71,10 @@ final class HandlerState {
     return max(0, ahead - max(0, running + queued - contract.maxConcurrentRuns))
   }
 
+  /// How many more it may have here than it could begin: while the fleet's database takes a batch and gives the next one, short runs go on
+  /// with these.
+  var spare: Int { slotsAhead > 0 ? Self.mostAhead : 0 }
+
   private static let shortRun: Int64 = 2_000_000
   private static let mostAhead = 240
   /// How long a queue may stand still: ten times the limit of a short run.

@@ -16,6 +16,7 @@ extension SchedulerCore {
         return LaneDemand(room: 0)
       }
       var demand = LaneDemand(room: room(of: handler))
+      (demand.busy, demand.spare) = (handler.running + handler.queued + handler.held, handler.spare)
       let limits = policy.limits(of: lane.identifier)
       demand.rate = limits.rate
       if lane.gates.concurrencyKey != nil { (demand.runsPerKey, demand.ratePerKey) = (limits.runsPerKey, limits.ratePerKey) }
@@ -153,6 +154,10 @@ extension SchedulerCore {
 public struct LaneDemand: Sendable, Hashable {
   /// How many more runs could begin here.
   public var room: Int
+  /// How many runs the identifier has now, with those that were handed out ahead.
+  public var busy = 0
+  /// How many more than `busy` and `room` the host may have of the identifier, because its runs are short.
+  public var spare = 0
   /// How often runs of the identifier may begin.
   public var rate: Rate?
   /// How many runs of the lane's concurrency key there may be at a time; nil if it has none.
