@@ -107,6 +107,22 @@ static void ignore(void *argument, const char *message) {
   (void)message;
 }
 
+/* Whether these are numbers of ports, with commas between them; one may be left out. A connection would notice only once it has the network. */
+static int are_ports(const char *text) {
+  unsigned long number = 0;
+  for (;; text++) {
+    if (*text >= '0' && *text <= '9') {
+      number = number * 10 + (unsigned long)(*text - '0');
+      if (number > 65535) return 0;
+    } else if (*text == ',' || *text == '\0') {
+      if (*text == '\0') return 1;
+      number = 0;
+    } else {
+      return 0;
+    }
+  }
+}
+
 int pg_read_address(const char *address, char *message, size_t size) {
   char *reason = NULL;
   pg_option *options = pq.conninfoParse(address, &reason);
@@ -118,6 +134,11 @@ int pg_read_address(const char *address, char *message, size_t size) {
   int has_password = 0;
   for (const pg_option *option = options; option->keyword != NULL; option++) {
     if (option->val != NULL && (strcmp(option->keyword, "password") == 0 || strcmp(option->keyword, "sslpassword") == 0)) has_password = 1;
+    if (option->val != NULL && strcmp(option->keyword, "port") == 0 && !are_ports(option->val)) {
+      snprintf(message, size, "\"%.40s\" is not a port", option->val);
+      has_password = -1;
+      break;
+    }
   }
   pq.conninfoFree(options);
   return has_password;

@@ -21,6 +21,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Anything else, in the database's words.
   case refused(String)
 
+  package var isAway: Bool { if case .away = self { true } else { false } }
+
   /// What happened, and what to do.
   package var description: String {
     switch self {

@@ -84,6 +84,10 @@ package struct FleetHealth: Sendable {
   package var slots: [Slot] = []
   package var standbys: [Standby] = []
   package var tables: [Table] = []
+  /// Commits that wait for a synchronous standby for longer than they should.
+  package var waitingCommits: Int64 = 0
+  /// Functions of the fleet that are not there. Nothing else was looked at then.
+  package var missingFunctions: [String] = []
   /// The partitions of today and tomorrow that are not there.
   package var missingDays: [String] = []
   package var members: [FleetMember] = []

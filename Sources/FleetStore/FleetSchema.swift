@@ -102,6 +102,15 @@ enum FleetSchema {
   /// Makes the functions of this version, or replaces those of an older one.
   static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, importing, submission].flatMap { $0 }
 
+  /// The names of all functions, without the schema's.
+  static var functionNames: [String] {
+    functions.compactMap { statement in
+      let words = statement.split(maxSplits: 5) { $0 == " " || $0 == "\n" }
+      guard words.count > 4, words[3] == "FUNCTION", words[4].hasPrefix("taskhost.") else { return nil }
+      return String(words[4].dropFirst("taskhost.".count).prefix { $0 != "(" })
+    }
+  }
+
   private static let now = [
     """
     CREATE OR REPLACE FUNCTION taskhost.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS

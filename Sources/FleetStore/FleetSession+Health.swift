@@ -14,6 +14,10 @@ extension FleetSession {
     let time = try ask(PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"))
     health.trip = SystemClock().wallTime - asked
     health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
+    let missing = try ask(Self.functions)
+    health.missingFunctions = (0..<missing.count).compactMap { missing.text($0, 0) }
+    // The rest needs them.
+    guard health.missingFunctions.isEmpty else { return health }
     health.members = try members()
     let oldest = PostgresValue.int(patience.wholeMilliseconds)
     let rows = try ask([
@@ -45,6 +49,7 @@ extension FleetSession {
     // A pool tells its clients a number of its own.
     health.isPooled = server.int(0, 6) != serverProcess
     health.schema = server.int(0, 7) ?? 0
+    health.waitingCommits = server.int(0, 8) ?? 0
     for row in 0..<settings.count {
       if let name = settings.text(row, 0), let value = settings.text(row, 1) { health.settings[name] = value }
     }
@@ -92,16 +97,37 @@ extension FleetSession {
       (SELECT count(*) FROM pg_stat_activity a
         WHERE a.datid IS NOT NULL AND coalesce(a.backend_type, 'client backend') = 'client backend'),
       current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint,
-      pg_backend_pid()::bigint, (SELECT f.version::bigint FROM taskhost.fleet f)
+      pg_backend_pid()::bigint, (SELECT f.version::bigint FROM taskhost.fleet f), \(waitingCommits)
     """)
 
   private static let settings = PostgresStatement(
     """
-    SELECT s.name, CASE WHEN s.unit = 's' THEN (s.setting::bigint * 1000)::text ELSE s.setting END FROM pg_settings s WHERE s.name IN (
+    -- What the role and the database give, not what this session has set itself.
+    SELECT s.name, CASE WHEN s.unit = 's' THEN (s.reset_val::bigint * 1000)::text ELSE s.reset_val END FROM pg_settings s WHERE s.name IN (
       'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'autovacuum', 'track_counts', 'statement_timeout',
       'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',
       'default_transaction_read_only', 'default_transaction_isolation')
     """)
+
+  /// Commits that have waited for a synchronous standby for two seconds.
+  private static let waitingCommits = """
+    (SELECT count(*) FROM pg_stat_activity a WHERE a.wait_event = 'SyncRep' AND a.query_start <= clock_timestamp() - interval '2 s')
+    """
+
+  /// How many commits wait for a synchronous standby for longer than they should, of those that this user may see; 0 if the database cannot be
+  /// asked. A statement that did not end may wait for the locks of one of them.
+  package static func waitingCommits(_ address: String) -> Int64 {
+    do throws(PostgresError) {
+      let connection = try PostgresConnection(address, name: "taskhost look")
+      return try connection.run(PostgresStatement("SELECT \(waitingCommits)"), by: SystemClock.now + .seconds(5)).int(0, 0) ?? 0
+    } catch { return 0 }
+  }
+
+  private static let functions = PostgresStatement(
+    """
+    SELECT n.name FROM unnest($1::text[]) AS n (name)
+    WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname = n.name) ORDER BY n.name
+    """, .texts(FleetSchema.functionNames))
 
   /// Of this database, and those that are prepared.
   private static let transactions = """

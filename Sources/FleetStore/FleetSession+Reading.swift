@@ -40,6 +40,8 @@ package struct FleetCounts: Sendable, Hashable {
   package let later: Int64
   package let held: Int64
   package let failed: Int64
+  /// Those that wait for others.
+  package let blocked: Int64
   /// Since when the longest waiting of the ready requests is due; nil if none is ready.
   package let oldestDue: WallTime?
   /// The wall time of the database.
@@ -78,12 +80,12 @@ extension FleetSession {
         """
         SELECT (SELECT count(*) FROM taskhost.ready), (SELECT count(*) FROM taskhost.later), (SELECT count(*) FROM taskhost.claim),
           (SELECT count(*) FROM taskhost.request WHERE state = 'failed'),
-          (SELECT min(r.due) FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request), taskhost.now_ms()
+          (SELECT count(*) FROM taskhost.request WHERE state = 'blocked'), (SELECT min(r.due) FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request), taskhost.now_ms()
         """))
     func count(_ column: Int) -> Int64 { rows.int(0, column) ?? 0 }
     return FleetCounts(
-      ready: count(0), later: count(1), held: count(2), failed: count(3),
-      oldestDue: rows.int(0, 4).map { WallTime(unixMilliseconds: $0) }, now: WallTime(unixMilliseconds: count(5)))
+      ready: count(0), later: count(1), held: count(2), failed: count(3), blocked: count(4),
+      oldestDue: rows.int(0, 5).map { WallTime(unixMilliseconds: $0) }, now: WallTime(unixMilliseconds: count(6)))
   }
 
   // MARK: Requests

@@ -112,7 +112,14 @@ final class FleetAgent: Sendable {
   /// Why the database cannot be used; nil if it can.
   var trouble: String? { lease.trouble ?? state.withLock { $0.trouble } }
 
-  func set(trouble: String?) { state.withLock { $0.trouble = trouble } }
+  func set(trouble: String?) {
+    let isNew = state.withLock { state in
+      defer { state.trouble = trouble }
+      return state.trouble != trouble
+    }
+    // What concerns the lease too is in the log already.
+    if isNew, let trouble, lease.trouble == nil { log.error("\(trouble)") }
+  }
 
   /// Lets the thread look at the database.
   func wake() {

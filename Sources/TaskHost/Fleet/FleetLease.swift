@@ -25,7 +25,7 @@ final class FleetLease: Sendable {
     var awakeSince = WallTime.distantPast
     var members = 1
     var renewals = 0
-    var trouble: String?
+    var failure: FleetError?
     var isOver = false
   }
 
@@ -79,7 +79,8 @@ final class FleetLease: Sendable {
   var members: Int { state.withLock { $0.members } }
 
   /// Why the database cannot be reached; nil if it can.
-  var trouble: String? { state.withLock { $0.trouble } }
+  var trouble: String? { failure.map { "\($0)" } }
+  var failure: FleetError? { state.withLock { $0.failure } }
 
   func begin() throws(HostFailure) {
     do {
@@ -112,8 +113,8 @@ final class FleetLease: Sendable {
         pause = try renew(open, &others, asked: asked)
         failures = 0
         if state.withLock({ state in
-          defer { state.trouble = nil }
-          return state.trouble != nil
+          defer { state.failure = nil }
+          return state.failure != nil
         }) {
           log.notice("the fleet's database answers again")
           changed()
@@ -127,7 +128,7 @@ final class FleetLease: Sendable {
           end(because: "another host or an operator has fenced it")
           pause = .zero
         } else {
-          note("\(error)")
+          note(error)
         }
       }
       let until = SystemClock.now + pause
@@ -208,12 +209,13 @@ final class FleetLease: Sendable {
     state.broadcast()
   }
 
-  private func note(_ trouble: String) {
+  private func note(_ failure: FleetError) {
     let isNew = state.withLock { state in
-      defer { state.trouble = trouble }
-      return state.trouble == nil
+      defer { state.failure = failure }
+      // The words of one that is away change as it comes and goes.
+      return state.failure.map { !$0.isAway || !failure.isAway ? $0 != failure : false } ?? true
     }
-    if isNew { log.error("\(trouble)") }
+    if isNew { log.error("\(failure)") }
   }
 
   // MARK: The thread that watches the clock

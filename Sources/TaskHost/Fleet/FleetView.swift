@@ -36,7 +36,7 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   private func ask<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(FleetError) -> Value {
     monitor.lock()
     defer { monitor.unlock() }
-    if let trouble = agent.lease.trouble, session == nil { throw .away(trouble) }
+    if session == nil, let failure = agent.lease.failure { throw failure }
     // A connection may have died unnoticed: reading again harms nothing.
     if let open = session {
       do throws(FleetError) { return try body(open) } catch {

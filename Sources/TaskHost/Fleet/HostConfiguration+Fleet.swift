@@ -29,7 +29,7 @@ extension HostConfiguration {
           about: "The PostgreSQL database that the hosts share, as libpq takes it: "
             + "\"postgres://user@host,other/db?target_session_attrs=read-write\". A password belongs into the passfile that it may name. None by default."
         ),
-        TOMLField("name", optional: \.name, .line, about: "What the others call this host. By default, as the machine is called."),
+        TOMLField("name", optional: \.name, .memberName, about: "What the others call this host. By default, as the machine is called."),
         TOMLField("labels", \.labels, .list(.line), about: "What the operator says of this host, such as \"gpu\"."),
       ]
     }
@@ -73,6 +73,16 @@ extension HostConfiguration {
 }
 
 extension TOMLConverter<String> {
+  /// The name of a host: PostgreSQL's server ends a connection whose program has a name of some thousand bytes.
+  fileprivate static var memberName: Self {
+    .text("the name of a host") { text, _ throws(TextProblem) in
+      guard (1...Limits.keyBytes).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+        throw TextProblem("expected 1 to \(Limits.keyBytes) bytes without control characters")
+      }
+      return text
+    }
+  }
+
   /// The address of a database, without a password: a configuration is printed and compared.
   fileprivate static var databaseAddress: Self {
     .text("the address of a database") { text, _ throws(TextProblem) in

@@ -85,7 +85,23 @@ extension FleetReview {
           remedy: "ALTER ROLE \"\(health.user)\" RESET synchronous_commit, or set it to on"))
     }
     let synchronous = health.standbys.filter { $0.mode == "sync" || $0.mode == "quorum" }
-    if health.standbys.isEmpty {
+    let names = health.settings["synchronous_standby_names"] ?? ""
+    let isAwaited = !names.isEmpty && commit != "off" && commit != "local"
+    if health.waitingCommits > 0 || isAwaited && synchronous.isEmpty && health.seesOthers {
+      let waiting =
+        switch health.waitingCommits {
+        case 0: "commits wait for a synchronous standby, and there is none"
+        case 1: "a commit waits for a synchronous standby that does not answer"
+        case let count: "\(count) commits wait for a synchronous standby that does not answer"
+        }
+      findings.append(
+        Finding(
+          .replication, .failure, waiting,
+          why: "claims, ends and submissions wait as well, and the leases of hosts end",
+          remedy: names.isEmpty
+            ? "see that the standby runs, and that the server reads its configuration anew"
+            : "start the standby of synchronous_standby_names = '\(names)', or take it out there and reload the server"))
+    } else if health.standbys.isEmpty {
       findings.append(
         Finding(
           .replication, .warning, "there is no standby: acknowledged may be lost",

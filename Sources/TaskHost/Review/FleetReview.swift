@@ -30,6 +30,13 @@ public struct FleetReview: Sendable {
             why: "hosts run none of the fleet's requests, and refuse submissions", remedy: "see that it runs, and that the address is right"
           )
         ]
+      case .refused(let reason):
+        return [
+          Finding(
+            .database, .failure, "\(error)", why: "hosts run none of the fleet's requests",
+            remedy: reason.contains("permission denied")
+              ? "let the role own the schema taskhost, or be a member of the role that does" : nil)
+        ]
       default: return [Finding(.database, .failure, "\(error)", why: "hosts run none of the fleet's requests")]
       }
     }
@@ -37,6 +44,17 @@ public struct FleetReview: Sendable {
 
   /// Everything that was looked at, what is well too.
   func findings() -> [Finding] {
+    guard health.missingFunctions.isEmpty else {
+      let names = health.missingFunctions
+      return [
+        Finding(
+          .database, .failure,
+          "the fleet's tables are not complete: \(names.count == 1 ? "the function" : "functions") "
+            + "\(names.prefix(5).map { "taskhost.\($0)" }.joined(separator: ", "))\(names.count > 5 ? " and others" : "") "
+            + "\(names.count == 1 ? "is" : "are") missing",
+          why: "hosts run none of the fleet's requests", remedy: "run taskhost fleet init, which makes functions anew")
+      ]
+    }
     let parts: [(Finding.Topic, [Finding], ok: String)] = [
       (.database, server() + settings() + connections() + days(), "PostgreSQL \(version), tables of version \(health.schema)"),
       (.clock, clock(), "this machine and the database agree"),
@@ -172,7 +190,7 @@ public struct FleetReview: Sendable {
         Finding(
           .members, .failure, of: host.name,
           "the lease of \(host.name) has ended, and no host has taken over the \(host.held) requests that it held",
-          remedy: "start a host"))
+          remedy: health.waitingCommits > 0 ? "see replication: hosts cannot write" : "start a host"))
     }
     for (name, hosts) in Dictionary(grouping: living, by: \.name).sorted(by: { $0.key < $1.key }) where hosts.count > 1 {
       findings.append(
@@ -181,7 +199,10 @@ public struct FleetReview: Sendable {
           why: "people cannot tell them apart, and fleet drain and fence mean all of them", remedy: "give each its own fleet.name"))
     }
     if living.isEmpty {
-      findings.append(Finding(.members, .failure, "no host is there", why: "nothing of the fleet runs", remedy: "start one"))
+      findings.append(
+        Finding(
+          .members, .failure, "no host is there", why: "nothing of the fleet runs",
+          remedy: health.waitingCommits > 0 ? "see replication: hosts cannot write" : "start one"))
     }
     return findings
   }

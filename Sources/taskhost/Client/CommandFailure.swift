@@ -1,3 +1,5 @@
+import StrictText
+
 /// Why a command failed.
 struct CommandFailure: Error, Sendable, CustomStringConvertible {
   let status: ExitStatus
@@ -12,6 +14,20 @@ struct CommandFailure: Error, Sendable, CustomStringConvertible {
     self.what = what
     self.why = why
     self.remedy = remedy
+  }
+
+  /// Does `body`. In JSON, its failure is an object on standard output too, as the host answers one.
+  static func answering<Value>(inJSON: Bool, _ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let failure as CommandFailure where inJSON {
+      Terminal.printObject { writer in
+        writer.object("error") { writer in
+          writer.member("code", failure.status.code)
+          writer.member("message", (failure.what.map { "\($0): " } ?? "") + failure.why)
+          writer.member("remedy", failure.remedy)
+        }
+      }
+      throw failure
+    }
   }
 
   var description: String { "taskhost: " + (what.map { "\($0): " } ?? "") + why + (remedy.map { " (\($0))" } ?? "") }
@@ -31,4 +47,15 @@ enum ExitStatus: Int32, Sendable {
   case refused = 6
   /// The host's configuration or plugins have problems, so they are not in force.
   case configuration = 78
+
+  /// The same in JSON.
+  var code: String {
+    switch self {
+    case .refused: "refused"
+    case .noHost: "unavailable"
+    case .configuration: "configuration"
+    case .cancelled: "cancelled"
+    case .done, .failed, .usage: "failed"
+    }
+  }
 }

@@ -51,13 +51,22 @@ struct FleetOptions: ParsableArguments {
   /// Connects, and asks.
   func ask<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws -> Value {
     let address = try address()
-    do throws(FleetError) { return try body(FleetSession(address, name: "command line")) } catch { throw Self.failure(error) }
+    do throws(FleetError) { return try body(FleetSession(address, name: "command line")) } catch { throw Self.failure(error, at: address) }
   }
 
-  static func failure(_ error: FleetError) -> CommandFailure {
+  /// Does `body`. With `--json`, its failure is an object on standard output too.
+  func answering(_ body: () throws -> Void) throws { try CommandFailure.answering(inJSON: json, body) }
+
+  static func failure(_ error: FleetError, at address: String) -> CommandFailure {
     switch error {
     case .away(let reason):
-      CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
+      switch FleetSession.waitingCommits(address) {
+      case 0: CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
+      case let count:
+        CommandFailure(
+          .noHost, "the fleet's database", "\(count) commits wait there for a synchronous standby that does not answer (\(reason))",
+          remedy: "see taskhost fleet doctor")
+      }
     case .badAddress: CommandFailure(.configuration, nil, "\(error)")
     case .refused, .fenced, .changed, .locked, .unfit, .notInitialised, .incomplete, .version: CommandFailure(.refused, nil, "\(error)")
     }
@@ -96,12 +105,14 @@ struct FleetInitCommand: ParsableCommand {
     return .milliseconds(milliseconds)
   }
 
-  func run() throws {
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
     let address = try fleet.address()
     let outcome: FleetSetup.Outcome
     let lease = try leaseDuration()
     do throws(FleetError) { outcome = try FleetSetup.run(address, lease: lease, historyDays: historyDays) } catch {
-      throw FleetOptions.failure(error)
+      throw FleetOptions.failure(error, at: address)
     }
     if fleet.json {
       Terminal.printObject { writer in
@@ -136,7 +147,9 @@ struct FleetStatusCommand: ParsableCommand {
 
   @OptionGroup var fleet: FleetOptions
 
-  func run() throws {
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
     let (members, counts, lease) = try fleet.ask { (session) throws(FleetError) in
       (try session.members(), try session.counts(), session.lease)
     }
@@ -152,6 +165,7 @@ struct FleetStatusCommand: ParsableCommand {
         writer.member("not_due", counts.later)
         writer.member("held", counts.held)
         writer.member("failed", counts.failed)
+        writer.member("blocked", counts.blocked)
         writer.member("oldest_due_unix_ms", counts.oldestDue?.unixMilliseconds)
         writer.member("lease_ms", lease.wholeMilliseconds)
         writer.member("problem", problem)
@@ -163,7 +177,9 @@ struct FleetStatusCommand: ParsableCommand {
       let age = counts.oldestDue.map {
         ", the oldest due for \(DurationFormat.text(milliseconds: max(0, (counts.now - $0).wholeMilliseconds)))"
       }
-      Terminal.print("requests \(counts.ready) ready\(age ?? ""), \(counts.later) not due, \(counts.held) held, \(counts.failed) failed")
+      Terminal.print(
+        "requests \(counts.ready) ready\(age ?? ""), \(counts.later) not due, \(counts.held) held, \(counts.blocked) wait for others, "
+          + "\(counts.failed) failed")
       FleetText.list(members.filter { $0.state != .fenced })
       if let problem { Terminal.note("! \(problem)") }
     }
@@ -183,7 +199,9 @@ struct FleetHostsCommand: ParsableCommand {
 
   @OptionGroup var fleet: FleetOptions
 
-  func run() throws {
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
     let members = try fleet.ask { (session) throws(FleetError) in try session.members() }
     if fleet.json {
       Terminal.printObject { writer in writer.array("hosts", members) { writer, member in FleetText.write(member, to: &writer) } }
@@ -212,7 +230,9 @@ struct FleetDrainCommand: ParsableCommand {
   @Argument(help: "Its name, or its incarnation, as fleet hosts lists them.")
   var host: String
 
-  func run() throws {
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
     let count = try fleet.ask { [undo, host] (session) throws(FleetError) in try session.setDraining(!undo, host: host) }
     guard count > 0 else { throw FleetText.unknown(host) }
     if fleet.json {

@@ -47,7 +47,9 @@ struct FleetFenceCommand: ParsableCommand {
 
   private func limit() throws -> Duration? { try timeout.map { .milliseconds(try TimeArgument.duration($0, "--timeout")) } }
 
-  func run() throws {
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
     let members = try fleet.ask { (session) throws(FleetError) in try session.members() }
     let meant = members.filter { ($0.name == host || $0.incarnation == host) && $0.state != .fenced }
     guard !meant.isEmpty else { throw FleetText.unknown(host) }
@@ -83,7 +85,7 @@ struct FleetFenceCommand: ParsableCommand {
       }
     } catch {
       Terminal.progress("")
-      throw FleetOptions.failure(error)
+      throw FleetOptions.failure(error, at: address)
     }
     Terminal.progress("")
     if fleet.json {

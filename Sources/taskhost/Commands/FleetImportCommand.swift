@@ -61,7 +61,9 @@ struct FleetImportCommand: ParsableCommand {
     return shared
   }
 
-  func run() throws {
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
     let (address, identifiers) = (try fleet.address(), try identifiers())
     let descriptor = try file.map { try StoreImportCommand.open($0) } ?? STDIN_FILENO
     if file == nil, isatty(STDIN_FILENO) == 1 { Terminal.note("reading an export from standard input; end it with Ctrl-D") }
@@ -75,7 +77,7 @@ struct FleetImportCommand: ParsableCommand {
       steps.end()
       switch error {
       case .archive(let error): throw StoreSteps.failure(error)
-      case .fleet(let error): throw FleetOptions.failure(error)
+      case .fleet(let error): throw FleetOptions.failure(error, at: address)
       case .open:
         throw CommandFailure(
           .refused, file?.escapingControlCharacters ?? "standard input",

@@ -47,19 +47,8 @@ struct StoreOptions: ParsableArguments {
     return configuration
   }
 
-  /// Does `body`. With `--json`, its failure is an object on standard output too, as the host answers one.
-  func answering<Value>(_ body: () throws -> Value) throws -> Value {
-    do { return try body() } catch let failure as CommandFailure where json {
-      Terminal.printObject { writer in
-        writer.object("error") { writer in
-          writer.member("code", failure.status == .refused ? "refused" : "failed")
-          writer.member("message", (failure.what.map { "\($0): " } ?? "") + failure.why)
-          writer.member("remedy", failure.remedy)
-        }
-      }
-      throw failure
-    }
-  }
+  /// Does `body`. With `--json`, its failure is an object on standard output too.
+  func answering<Value>(_ body: () throws -> Value) throws -> Value { try CommandFailure.answering(inJSON: json, body) }
 
   /// The keys of the store.
   func sealing(_ keys: StoreKeyOptions) throws -> StoreSealing? { try answering { try readSealing(keys) } }

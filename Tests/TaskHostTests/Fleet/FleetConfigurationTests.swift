@@ -16,7 +16,10 @@ import Testing
 
   @Test(
     "an address that no connection could read is refused by the check of the file",
-    arguments: ["host=h sslmod=require", "host", "host='h", "http://h/d", "postgres://h/%zz"])
+    arguments: [
+      "host=h port=5432x", "postgres://h:66000/d", "postgres://h:port:1/d", "host=h sslmod=require", "host", "host='h", "http://h/d",
+      "postgres://h/%zz",
+    ])
   func unreadable(address: String) {
     let found = problems("[fleet]\nurl = \"\(address)\"")
     #expect(found.count == 1 && found[0].contains("postgres://USER@HOST/DATABASE"), "\(found)")
