@@ -95,9 +95,10 @@ extension FleetSession {
       pg_backend_pid()::bigint, (SELECT f.version::bigint FROM taskhost.fleet f)
     """)
 
+  /// As the hosts' user has them: the session itself has set some for itself.
   private static let settings = PostgresStatement(
     """
-    SELECT s.name, CASE WHEN s.unit = 's' THEN (s.setting::bigint * 1000)::text ELSE s.setting END FROM pg_settings s WHERE s.name IN (
+    SELECT s.name, CASE WHEN s.unit = 's' THEN (s.reset_val::bigint * 1000)::text ELSE s.reset_val END FROM pg_settings s WHERE s.name IN (
       'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'autovacuum', 'track_counts', 'statement_timeout',
       'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',
       'default_transaction_read_only', 'default_transaction_isolation')
