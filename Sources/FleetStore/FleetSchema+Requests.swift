@@ -1,3 +1,5 @@
+import TaskModel
+
 // How requests move: claims, ends, changes and submissions.
 
 extension FleetSchema {
@@ -64,25 +66,28 @@ extension FleetSchema {
     END $$
     """,
     // What a host asks for each time: moves what has become due, and claims of each of `lanes` as many as `limits` says. The last row has no
-    // id, and says how many requests have become due, when the next one is due, how many lanes there are, which of the host's requests
+    // id, and says how many requests have become due, when the next one is due, or may be taken that prefers another host, how many lanes there are, which of the host's requests
     // somebody has cancelled, which ones are late, whether an event is to be told of, and in which of the lanes `watched`
     // requests are ready and left. A host that finds nothing writes nothing.
+    //
+    // `prefers` has, of lanes whose requests prefer other hosts than this one, the label or the name of those, and '' of all others.
     //
     // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again. Of the limits that
     // hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the lanes' identifiers.
     """
     CREATE OR REPLACE FUNCTION taskhost.look(
       me uuid, lanes bigint[], limits bigint[], hints bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
-      key_periods bigint[], watched bigint[] DEFAULT '{}')
+      key_periods bigint[], watched bigint[] DEFAULT '{}', prefers text[] DEFAULT '{}')
     RETURNS TABLE (
       id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
       moved bigint, next_due bigint, at bigint, lane_count bigint, stopped text, late text, has_event boolean, waiting text)
     LANGUAGE plpgsql AS $$
     DECLARE
       token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[];
-      due record;
+      due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[];
     BEGIN
       SELECT p.moved, p.next_due, p.lanes INTO due FROM taskhost.promote(500) p;
+      patient := taskhost.now_ms() - \(Preference.wait.wholeMilliseconds);
       FOR i IN 1 .. cardinality(lanes) LOOP
         most := limits[i];
         is_limited := key_runs[i] > 0 OR rates[i] > 0 OR key_rates[i] > 0;
@@ -99,9 +104,28 @@ extension FleetSchema {
           IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
           CONTINUE WHEN most <= 0;
         END IF;
-        picked := ARRAY(
-          SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
-          ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
+        waits := false;
+        IF prefers[i] <> '' THEN
+          -- The head of the lane: millions of young requests may follow. Each one's own time is asked for as it comes: a join might read all.
+          SELECT array_agg(h.rank) FILTER (WHERE h.due <= patient), array_agg(h.request) FILTER (WHERE h.due <= patient),
+            min(h.due) FILTER (WHERE h.due > patient) INTO old_ranks, old_ids, its_young
+          FROM (SELECT q.rank, q.request, (SELECT r.due FROM taskhost.request r WHERE r.id = q.request) AS due
+            FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
+            ORDER BY q.rank, q.request LIMIT 4 * limits[i]) h;
+          waits := its_young IS NOT NULL AND taskhost.others_are_preferred(lanes[i], prefers[i]);
+        END IF;
+        IF waits THEN
+          young := least(young, its_young);
+          CONTINUE WHEN old_ids IS NULL;
+          picked := ARRAY(
+            SELECT q.ctid FROM unnest(old_ranks, old_ids) AS u (rank, request)
+              JOIN taskhost.ready q ON q.lane = lanes[i]::integer AND q.rank = u.rank AND q.request = u.request
+            ORDER BY q.rank, q.request LIMIT most FOR UPDATE OF q SKIP LOCKED);
+        ELSE
+          picked := ARRAY(
+            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= hints[i]
+            ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
+        END IF;
         CONTINUE WHEN cardinality(picked) = 0;
         IF token IS NULL THEN
           PERFORM taskhost.hold_lease(me);
@@ -121,7 +145,7 @@ extension FleetSchema {
         END IF;
       END LOOP;
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
-        NULL::text, due.moved, due.next_due, taskhost.now_ms(), due.lanes,
+        NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds)), taskhost.now_ms(), due.lanes,
         (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
         (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
         (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)

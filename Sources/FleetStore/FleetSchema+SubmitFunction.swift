@@ -46,7 +46,7 @@ extension FleetSchema {
       conditions text[] DEFAULT NULL, on_lost_condition text DEFAULT NULL, "window" text DEFAULT NULL,
       concurrency_key text DEFAULT NULL, resources jsonb DEFAULT NULL, flex_ms bigint DEFAULT 0, wake boolean DEFAULT false,
       unique_key text DEFAULT NULL, on_conflict text DEFAULT NULL, idempotency_key text DEFAULT NULL, retry jsonb DEFAULT NULL,
-      tags text[] DEFAULT NULL, traceparent text DEFAULT NULL, notify boolean DEFAULT false)
+      tags text[] DEFAULT NULL, traceparent text DEFAULT NULL, notify boolean DEFAULT false, prefer text DEFAULT NULL)
     RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $submit$
     #variable_conflict use_variable
     DECLARE
@@ -133,6 +133,7 @@ extension FleetSchema {
       END IF;
       IF "window" IS NOT NULL THEN PERFORM taskhost.check_key('window', "window"); END IF;
       IF concurrency_key IS NOT NULL THEN PERFORM taskhost.check_key('concurrency_key', concurrency_key, true); END IF;
+      IF prefer IS NOT NULL THEN PERFORM taskhost.check_key('prefer', prefer, true); END IF;
       tokens := taskhost.checked_resources(resources);
       flex_ms := coalesce(flex_ms, 0);
       \(checkLength(.flex))
@@ -156,7 +157,7 @@ extension FleetSchema {
       line := concat('{"identifier":"', identifier, '","state":"pending","due_unix_ms":', due, ',"submitted_unix_ms":', now,
         ',"priority":', priority, ',"conditions":' || names, ',"on_lost_condition":"' || on_lost_condition || '"',
         ',"window":' || to_json("window"), ',"concurrency_key":' || to_json(concurrency_key), ',"resources":' || tokens,
-        ',"flex_ms":' || nullif(flex_ms, 0), CASE WHEN wake THEN ',"wake":true' END,
+        ',"prefer":' || to_json(prefer), ',"flex_ms":' || nullif(flex_ms, 0), CASE WHEN wake THEN ',"wake":true' END,
         ',"tags":[' || (SELECT string_agg(to_json(t.tag)::text, ',' ORDER BY t.place)
           FROM unnest(tags) WITH ORDINALITY AS t (tag, place)) || ']',
         ',"unique_key":' || to_json(unique_key), ',"on_conflict":"' || nullif(on_conflict, 'none') || '"',
@@ -166,8 +167,9 @@ extension FleetSchema {
 
       IF idempotency_key IS NOT NULL THEN
         -- What was submitted, without what differs each time.
-        submitted := jsonb_build_array(identifier, delay_ms, CASE WHEN delay_ms IS NULL THEN begins END, ends, priority, names,
-          on_lost_condition, "window", concurrency_key, tokens, flex_ms, wake, unique_key, policy, tags)::text;
+        submitted := (jsonb_build_array(identifier, delay_ms, CASE WHEN delay_ms IS NULL THEN begins END, ends, priority, names,
+          on_lost_condition, "window", concurrency_key, tokens, flex_ms, wake, unique_key, policy, tags)
+          || coalesce(to_jsonb(prefer), '[]'))::text;
         print := ('x' || encode(substr(sha256(convert_to(submitted, 'UTF8') || content), 1, 8), 'hex'))::bit(64)::bigint;
       END IF;
 
@@ -179,7 +181,7 @@ extension FleetSchema {
       END IF;
       needs := concat_ws(',', '"conditions":' || bits, CASE WHEN on_lost_condition = 'finish' THEN '"finish":true' END,
         '"flex":' || nullif(flex_ms, 0), '"key":' || to_json(concurrency_key), CASE WHEN is_late THEN '"late":true' END,
-        '"resources":' || tokens, CASE WHEN wake THEN '"wake":true' END, '"window":' || to_json("window"));
+        '"prefer":' || to_json(prefer), '"resources":' || tokens, CASE WHEN wake THEN '"wake":true' END, '"window":' || to_json("window"));
       needs := coalesce('{' || nullif(needs, '') || '}', '');
 
       SELECT e.id, e.known INTO made FROM taskhost.enqueue_named(identifier, taskhost.lane_of(identifier, needs, concurrency_key), due,

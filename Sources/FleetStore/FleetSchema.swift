@@ -100,7 +100,9 @@ enum FleetSchema {
   }
 
   /// Makes the functions of this version, or replaces those of an older one.
-  static let functions = [now, newID, days, hosts, lanes, claiming, graphs, finishing, submitting, importing, submission].flatMap { $0 }
+  static let functions = [
+    now, newID, days, hosts, lanes, preference, claiming, graphs, finishing, submitting, importing, submission, forms,
+  ].flatMap { $0 }
 
   /// The names of all functions, without the schema's.
   static var functionNames: [String] {

@@ -100,9 +100,9 @@ extension FleetSession {
       pg_backend_pid()::bigint, (SELECT f.version::bigint FROM taskhost.fleet f), \(waitingCommits)
     """)
 
+  /// As the hosts' user has them: the session itself has set some for itself.
   private static let settings = PostgresStatement(
     """
-    -- What the role and the database give, not what this session has set itself.
     SELECT s.name, CASE WHEN s.unit = 's' THEN (s.reset_val::bigint * 1000)::text ELSE s.reset_val END FROM pg_settings s WHERE s.name IN (
       'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'autovacuum', 'track_counts', 'statement_timeout',
       'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',

@@ -91,18 +91,21 @@ extension FleetSession {
   // MARK: Requests
 
   /// Where a request is, or who could take it; nil if it has ended, or if the fleet has none.
-  package func placement(of id: RequestID) throws(FleetError) -> FleetPlacement? {
+  ///
+  /// - Parameter preferred: The label or the name of the hosts that it prefers.
+  package func placement(of id: RequestID, preferring preferred: String? = nil) throws(FleetError) -> FleetPlacement? {
     guard id.origin == origin else { return nil }
     let rows = try ask(
       PostgresStatement(
         """
         SELECT h.name, h.incarnation = c.incarnation, c.since,
           CASE WHEN h.lease_until < n.now THEN 'its lease has ended' WHEN h.draining THEN 'it drains for the fleet'
-               WHEN h.leaving IS NOT NULL THEN 'it gives up what it held' ELSE h.closed_because[array_position(h.closed, r.lane)] END
+               WHEN h.leaving IS NOT NULL THEN 'it gives up what it held' ELSE h.closed_because[array_position(h.closed, r.lane)] END,
+          r.state = 'pending' AND r.due > n.now - $3 AND taskhost.is_preferred(h, $2), r.due + $3
         FROM taskhost.request r CROSS JOIN (SELECT taskhost.now_ms() AS now) n LEFT JOIN taskhost.claim c ON c.request = r.id
           LEFT JOIN taskhost.host h ON h.fenced IS NULL AND r.identifier = ANY (h.identifiers)
         WHERE r.id = $1 ORDER BY h.name
-        """, .int(id.sequence)))
+        """, .int(id.sequence), .text(preferred), .int(Preference.wait.wholeMilliseconds)))
     guard rows.count > 0 else { return nil }
     var placement = FleetPlacement()
     for row in 0..<rows.count {
@@ -111,6 +114,9 @@ extension FleetSession {
         placement.owner = (name, WallTime(unixMilliseconds: rows.int(row, 2) ?? 0))
       }
       placement.hosts.append((name, rows.text(row, 3)))
+      if rows.flag(row, 4), let until = rows.int(row, 5) {
+        placement.preferred = ((placement.preferred?.hosts ?? []) + [name], WallTime(unixMilliseconds: until))
+      }
     }
     return placement
   }

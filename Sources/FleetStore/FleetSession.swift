@@ -200,12 +200,12 @@ package final class FleetSession {
     return PostgresStatement(
       """
       SELECT \(Self.claimed), moved, next_due, at, lane_count, stopped, late, has_event, waiting
-      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       """, .text(incarnation),
       .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank)),
       .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
-      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched))
+      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched), .texts(wanted.map { $0.prefers ?? "" }))
   }
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {

@@ -15,6 +15,9 @@ package struct FleetHost: Sendable {
   package init(name: String, program: String, labels: [String], identifiers: [TaskIdentifier]) {
     (self.name, self.program, self.labels, self.identifiers) = (name, program, labels, identifiers)
   }
+
+  /// Whether it is one of the hosts that ``RunConstraints/preferredHosts`` means.
+  package func isPreferred(_ preferred: String) -> Bool { name == preferred || labels.contains(preferred) }
 }
 
 /// The result of a renewal.
@@ -54,6 +57,8 @@ package struct FleetDemand: Sendable {
   package var rate: (count: Int, period: Duration)?
   /// The same for the lane's concurrency key.
   package var ratePerKey: (count: Int, period: Duration)?
+  /// The label or the name of other hosts, which get the lane's requests first, see ``Preference``; nil if this host need not wait.
+  package var prefers: String?
 
   package init(lane: Int64, limit: Int, lowestRank: Int64 = .min) {
     (self.lane, self.limit, self.lowestRank) = (lane, limit, lowestRank)
@@ -124,7 +129,7 @@ package struct FleetExchange: Sendable {
   package var laneCount: Int64 = 0
   /// The database's time.
   package var at: WallTime?
-  /// How long until the next request of any identifier is due; nil if none waits.
+  /// How long until the next request of any identifier is due, or one that prefers another host may be taken; nil if none waits.
   package var nextDue: Duration?
 }
 
@@ -134,6 +139,8 @@ package struct FleetPlacement: Sendable {
   package var owner: (host: String, since: WallTime)?
   /// The hosts that have a handler for it, each with the reason for which it takes nothing of its kind now; nil for none.
   package var hosts: [(name: String, reason: String?)] = []
+  /// Those of them that get it first, and until when the others leave it to them; nil if nobody waits.
+  package var preferred: (hosts: [String], until: WallTime)?
 }
 
 /// A checked request on its way in. Its record has no id of the fleet yet.

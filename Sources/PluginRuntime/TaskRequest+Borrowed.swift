@@ -44,6 +44,7 @@ extension TaskRequest {
     gates.flex = .milliseconds(raw.flex_ms)
     gates.window = try Self.text(raw.window, .window)
     gates.concurrencyKey = try Self.text(raw.concurrency_key, .concurrencyKey)
+    gates.prefer = try Self.text(raw.prefer, .prefer)
     gates.resources = try Self.resources(raw.resources, Int(raw.resources_count))
     guard Int(raw.on_lost_condition) != TASKHOST_LOST_CONDITION_PRESET else { return }
     let policy: LostConditionPolicy = try Self.named(raw.on_lost_condition, .onLostCondition)

@@ -67,6 +67,7 @@ extension JSONWriter {
     member("run", record.run?.description)
     moment("started", record.started)
     moment("ended", record.ended)
+    member("last_host", record.request.gates.lastHost)
     member("last_outcome", record.lastOutcome?.rawValue)
     member("last_message", record.lastMessage)
   }
@@ -83,6 +84,7 @@ extension JSONWriter {
         for (name, count) in gates.resources.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
       }
     }
+    member(RequestField.prefer, gates.prefer)
     if gates.flex > .zero { member(RequestField.flex, gates.flex.wholeMilliseconds) }
     if gates.wakes { member(RequestField.wake.rawValue, true) }
   }

@@ -109,7 +109,7 @@ extension HostConfiguration {
         gates: RunConstraints(
           conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window),
         jitter: plugin.jitter)
-      request.gates.wakes = plugin.wakes
+      (request.gates.wakes, request.gates.prefer) = (plugin.wakes, plugin.prefer)
       requests[ScheduleName(identifier)] = request
     }
     for (name, schedule) in schedules { requests[name] = schedule.request(plugin(name.identifier.rawValue), retry: retry) }

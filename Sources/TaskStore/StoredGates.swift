@@ -14,6 +14,9 @@ struct StoredGates: Codable {
   var late: Bool?
   var paused: Bool?
   var wake: Bool?
+  var prefer: String?
+  /// The host of the last run.
+  var last: String?
   /// The number of a pause.
   var pause: Int64?
 
@@ -39,6 +42,8 @@ struct StoredGates: Codable {
     late = gates.isPastDeadline ? true : nil
     paused = gates.isPaused ? true : nil
     wake = gates.wakes ? true : nil
+    prefer = gates.prefer
+    last = gates.lastHost
     pause = gates.pause?.number
   }
 
@@ -49,6 +54,7 @@ struct StoredGates: Codable {
     gates.isPastDeadline = late == true
     gates.isPaused = paused == true
     gates.wakes = wake == true
+    (gates.prefer, gates.lastHost) = (prefer, last)
     gates.tenant = tenant
     gates.pause = pause.map { PauseID($0) }
     return gates

@@ -7,7 +7,7 @@ import TaskModel
 /// message of up to ``inlineBytes`` is a datagram. A larger one is the content of a sealed memfd; its datagram holds the length.
 public enum LinkFormat {
   /// The version. Both ends come from one release, so versions are not negotiated.
-  public static let version: UInt32 = 15
+  public static let version: UInt32 = 16
   /// The most bytes of a message that travels in its datagram; a larger one travels as a memfd.
   public static let inlineBytes = 32 << 10
   /// Bytes of the largest message.

@@ -23,6 +23,7 @@ extension TaskRequest: WireValue {
     }
     writer.optional(gates.window) { $0.text($1) }
     writer.optional(gates.concurrencyKey) { $0.text($1) }
+    writer.optional(gates.prefer) { $0.text($1) }
     writer.optional(idempotencyKey) { $0.text($1) }
     writer.optional(uniqueWindow)
     writer.optional(traceparent)
@@ -62,6 +63,7 @@ extension TaskRequest: WireValue {
     gates.resources = try Self.resources(&reader)
     gates.window = try reader.optionalText("window")
     gates.concurrencyKey = try reader.optionalText("concurrency key")
+    gates.prefer = try reader.optionalText("preference")
     idempotencyKey = try reader.optionalText("idempotency key")
     uniqueWindow = try reader.optional(Duration.self, "unique window")
     traceparent = try reader.optional(TraceParent.self, "a request's traceparent")

@@ -42,6 +42,7 @@ struct WholeRequestTests {
     #expect(request["resources"]?["gpu"]?.integer == 2)
     #expect(request["window"]?.string == "night")
     #expect(request["concurrency_key"]?.string == "account-1")
+    #expect(request["prefer"]?.string == "eu-west")
   }
 
   private func expectDaily(_ request: JSON) {

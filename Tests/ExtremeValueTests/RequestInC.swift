@@ -79,6 +79,7 @@ final class RequestInC {
 
   private func setRules(_ request: TaskRequest) {
     raw.concurrency_key = text(request.gates.concurrencyKey)
+    raw.prefer = text(request.gates.prefer)
     switch request.onLostCondition {
     case .stop: raw.on_lost_condition = UInt32(TASKHOST_LOST_CONDITION_STOP)
     case .finish: raw.on_lost_condition = UInt32(TASKHOST_LOST_CONDITION_FINISH)

@@ -89,6 +89,7 @@ import WorkerLink
       key("unique_key", more: keep) { ($0.uniqueKey, $0.onConflict) = ($1, .keep) },
       key("idempotency_key") { $0.idempotencyKey = $1 },
       key("concurrency_key") { $0.gates.concurrencyKey = $1 },
+      key("prefer") { $0.gates.prefer = $1 },
       key("window", isKnown: false) { $0.gates.window = $1 },
       key("cron", isKnown: false, more: ", \"time_zone\": \"UTC\"") { $0.repetition = RepeatRule(.cron(CronRule($1, timeZone: "UTC"))) },
       key("time_zone", isKnown: false, more: ", \"cron\": \"@daily\"") {

@@ -38,6 +38,7 @@ struct SubmitCall {
       let members = request.gates.resources.map { "\"\($0.key)\": \($0.value)" }
       add("resources", .text("{\(members.joined(separator: ", "))}"), as: "jsonb")
     }
+    if let prefer = request.gates.prefer { add("prefer", .text(prefer)) }
     if request.gates.flex != .zero { add("flex_ms", .int(request.gates.flex.wholeMilliseconds)) }
     if request.gates.wakes { add("wake", .text("true"), as: "boolean") }
     if let key = request.uniqueKey { add("unique_key", .text(key)) }

@@ -52,6 +52,7 @@ struct SubmitTests {
     if some() { request.gates.window = Self.texts.randomElement(using: &random) }
     if some() { request.gates.concurrencyKey = Self.printable.randomElement(using: &random) }
     if some() { for name in ["gpu", "a b", "B", "10", "9", "z"].shuffled(using: &random).prefix(3) { request.gates.resources[name] = 7 } }
+    if some() { request.gates.prefer = Self.printable.randomElement(using: &random) }
     if some() { request.gates.flex = .milliseconds(Int64.random(in: 1...99_999, using: &random)) }
     if some() { request.gates.wakes = true }
     if some() {
@@ -172,6 +173,7 @@ struct SubmitTests {
     { $0.tags = ["a", String(repeating: "k", count: 257)] }, { $0.tags = [String](repeating: "t", count: 33) }, { $0.tags = ["plugin:x"] },
     { $0.tags = ["a", "transfer:x"] }, { $0.gates.window = "" }, { $0.gates.window = String(repeating: "k", count: 257) },
     { $0.gates.concurrencyKey = "é" }, { $0.gates.concurrencyKey = "" }, { $0.gates.concurrencyKey = String(repeating: "k", count: 257) },
+    { $0.gates.prefer = "é" }, { $0.gates.prefer = "" }, { $0.gates.prefer = String(repeating: "k", count: 257) },
     { $0.gates.resources = ["é": 1] }, { $0.gates.resources = ["gpu": 0] }, { $0.gates.resources = ["gpu": 1_000_001] },
     { for number in 0..<17 { $0.gates.resources["r\(number)"] = 1 } },
     {

@@ -18,7 +18,7 @@ import Testing
       let body = """
         {"identifier":"a","cron":"0 8 * * *","time_zone":"Europe/Berlin","daylight_gap":"skip","flex_ms":1000,"jitter_ms":8,"wake":true,"missed":"all",
          "missed_limit":3,"missed_spread_ms":5,"deadline":"2030-01-01T00:00:00Z","conditions":["network"],"on_lost_condition":"finish",
-         "window":"night","unique_key":"k","unique_window_ms":9,"idempotency_key":"i","concurrency_key":"c","resources":{"z":1,"gpu":2}}
+         "window":"night","unique_key":"k","unique_window_ms":9,"idempotency_key":"i","concurrency_key":"c","resources":{"z":1,"gpu":2},"prefer":"eu-west"}
         """
       let created = try await client.send("POST", "/v1/requests", body)
       #expect(created.status == 201, "\(created.message ?? "")")
@@ -36,7 +36,7 @@ import Testing
       for (name, text) in [
         ("cron", "0 8 * * *"), ("time_zone", "Europe/Berlin"), ("daylight_gap", "skip"), ("daylight_repeat", "first"), ("missed", "all"),
         ("deadline", "2030-01-01T00:00:00Z"), ("on_lost_condition", "finish"), ("window", "night"), ("unique_key", "k"),
-        ("on_conflict", "keep"), ("idempotency_key", "i"), ("concurrency_key", "c"), ("clock", "wall"),
+        ("on_conflict", "keep"), ("idempotency_key", "i"), ("concurrency_key", "c"), ("prefer", "eu-west"), ("clock", "wall"),
       ] { #expect(shown[name]?.string == text, "\(name)") }
       for (name, number) in [("flex_ms", 1000), ("jitter_ms", 8), ("missed_limit", 3), ("missed_spread_ms", 5), ("unique_window_ms", 9)] {
         #expect(shown[name]?.integer == Int64(number), "\(name)")
@@ -55,6 +55,7 @@ import Testing
         "cron", "every_ms", "missed", "deadline", "flex_ms", "jitter_ms", "wake", "on_lost_condition", "window", "resources", "event",
         "watch", "after",
         "past_deadline", "idempotency_key", "unique_window_ms", "concurrency_key", "every_event", "debounce_ms", "missed_left",
+        "prefer", "last_host",
       ] { #expect(shown[name] == nil, "\(name)") }
     }
   }

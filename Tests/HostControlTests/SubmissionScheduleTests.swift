@@ -152,6 +152,8 @@ import Testing
     ("\"unique_key\":\"k\",\"unique_window_ms\":0", "unique_window_ms", "outside of 1"),
     ("\"idempotency_key\":\"\"", "idempotency_key", "is empty: leave it out"),
     ("\"concurrency_key\":1", "concurrency_key", "must be a string"),
+    ("\"prefer\":[]", "prefer", "must be a string"), ("\"prefer\":\"\"", "prefer", "is empty: leave it out"),
+    ("\"prefer\":\"clé\"", "prefer", "it has a character other than printable ASCII"),
     ("\"resources\":[\"gpu\"]", "resources", "must be an object"),
     ("\"resources\":{\"gpu\":0}", "resources.gpu", "outside of 1"),
     ("\"resources\":{\"\":1}", "resources.", "is empty: leave it out"),

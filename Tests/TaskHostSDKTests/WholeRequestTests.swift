@@ -24,6 +24,7 @@ import Testing
     request.tags = ["a", "ä"]
     request.resources = ["b": 2, "a": 1]
     request.concurrencyKey = "c"
+    request.prefer = "eu-west"
     request.idempotencyKey = "i"
     request.uniqueWindow = .seconds(6)
     return request
@@ -52,6 +53,7 @@ import Testing
       #expect((0..<Int(raw.resources_count)).map { raw.resources[$0].tokens } == [1, 2])
       #expect(String(cString: raw.concurrency_key) == "c" && String(cString: raw.idempotency_key) == "i")
       #expect(raw.unique_window_ms == 6000)
+      #expect(String(cString: raw.prefer) == "eu-west")
     }
   }
 
@@ -95,7 +97,7 @@ import Testing
     "a text with a NUL byte is refused instead of being cut",
     arguments: [
       { $0.tags = ["a\0b"] }, { $0.event = "\0" }, { $0.repetition = .cron("@daily\0") }, { $0.resources = ["\0": 1] },
-      { $0.after = [.init("\0")] }, { $0.window = "\0" }, { $0.concurrencyKey = "\0" }, { $0.idempotencyKey = "\0" },
+      { $0.after = [.init("\0")] }, { $0.window = "\0" }, { $0.concurrencyKey = "\0" }, { $0.prefer = "\0" }, { $0.idempotencyKey = "\0" },
     ] as [@Sendable (inout TaskRequest) -> Void])
   func cut(_ change: @Sendable (inout TaskRequest) -> Void) {
     var request = TaskRequest(identifier: "org.taskhost.tests")

@@ -24,6 +24,7 @@ struct RequestInfoTests {
     request.onLostCondition = .finish
     request.tags = ["a", "b"]
     request.concurrencyKey = "c"
+    request.prefer = "eu-west"
     request.idempotencyKey = "i"
     request.uniqueWindow = .seconds(90)
     return request

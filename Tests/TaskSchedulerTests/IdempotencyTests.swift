@@ -195,7 +195,7 @@ import Testing
     { $0.priority = -1 }, { $0.uniqueKey = "" }, { $0.onConflict = .keep }, { $0.uniqueWindow = .zero }, { $0.deadline = .ms(0) },
     { $0.gates.conditions = .idle }, { $0.gates.onLostCondition = .finish }, { $0.gates.window = "" }, { $0.gates.concurrencyKey = "" },
     { $0.gates.resources = ["a": 1] }, { $0.gates.resources = ["a": 2] }, { $0.gates.resources = ["b": 1] },
-    { $0.gates.flex = .seconds(1) }, { $0.gates.wakes = true },
+    { $0.gates.flex = .seconds(1) }, { $0.gates.wakes = true }, { $0.gates.prefer = "" },
     { $0.retry = RetryPolicy() }, { $0.retry = RetryPolicy(attempts: 1) }, { $0.retry = RetryPolicy(backoff: .linear) },
     { $0.retry = RetryPolicy(initial: .zero) }, { $0.retry = RetryPolicy(maximum: .zero) },
     { $0.repetition = RepeatRule(.event) }, { $0.repetition = RepeatRule(every: .seconds(900)) },
@@ -220,9 +220,9 @@ import Testing
     #expect(RequestFingerprint(of: keyed("j")).value == RequestFingerprint(of: keyed("i")).value)
     // Whoever adds a field decides whether it counts, and says so here.
     // A trace does not count. A wish about lost conditions is in the gates as well; whether a deadline has passed or a pause holds it is
-    // not submitted; nor is who owns it, whether nobody is told, and whether no host has checked it. The payload names the tenant.
+    // not submitted; nor is where it ran last, who owns it, whether nobody is told, and whether no host has checked it. The payload names the tenant.
     #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 24)
-    #expect(Mirror(reflecting: RunConstraints.none).children.count == 11)
+    #expect(Mirror(reflecting: RunConstraints.none).children.count == 13)
   }
 
   @Test("it is the same for ever, since it is stored: FNV-1a of the fields with their numbers and lengths")

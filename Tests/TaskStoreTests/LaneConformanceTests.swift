@@ -13,11 +13,18 @@ import Testing
     RunConstraints(conditions: .network, onLostCondition: .finish), RunConstraints(window: "night"), RunConstraints(window: "day"),
     RunConstraints(concurrencyKey: "k"), RunConstraints(concurrencyKey: ""), RunConstraints(concurrencyKey: "a\"\\/\0ü"),
     RunConstraints(resources: ["gpu": 1]), RunConstraints(resources: ["gpu": 2]), RunConstraints(resources: ["gpu": 1, "licence": 1]),
+    preferring("eu-west"), preferring("last_host"), preferring("last_host", last: "eu-west"),
     RunConstraints(flex: .milliseconds(1)), RunConstraints(flex: .seconds(900)),
     RunConstraints(
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["a": 1, "b": 2, "c": 3],
       flex: .seconds(1)),
   ]
+
+  private static func preferring(_ hosts: String, last: String? = nil) -> RunConstraints {
+    var gates = RunConstraints.none
+    (gates.prefer, gates.lastHost) = (hosts, last)
+    return gates
+  }
 
   private static func record(_ sequence: Int64, _ store: any RequestStore, _ gates: RunConstraints, due: WallTime = .ms(0)) -> RequestRecord
   {

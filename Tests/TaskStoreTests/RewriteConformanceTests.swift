@@ -14,6 +14,7 @@ import Testing
     record.request.gates = RunConstraints(
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["gpu": 2], flex: .seconds(60))
     record.request.gates.wakes = true
+    (record.request.gates.prefer, record.request.gates.lastHost) = ("last_host", "a")
     record.request.earliestBegin = .ms(1)
     record.request.deadline = .ms(99)
     record.request.clock = .boot

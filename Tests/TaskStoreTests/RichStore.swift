@@ -90,6 +90,7 @@ struct RichStore {
       flex: .seconds(5))
     cron.request.gates.tenant = "t"
     cron.request.gates.wakes = true
+    (cron.request.gates.prefer, cron.request.gates.lastHost) = ("last_host", "h\u{f6}st")
     cron.request.jitter = .seconds(9)
     cron.request.uniqueWindow = .seconds(60)
     cron.request.idempotencyKey = "i"

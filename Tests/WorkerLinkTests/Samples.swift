@@ -44,6 +44,7 @@ enum Samples {
     request.onLostCondition = .finish
     request.jitter = .seconds(7)
     request.gates.wakes = true
+    request.gates.prefer = "eu-west"
     request.traceparent = trace
     return request
   }()

@@ -359,6 +359,11 @@ typedef struct taskhost_request {
   uint32_t wake;     /* 1: wakes a sleeping machine when it is due, where the host may and the machine can; else it runs once the
                       * machine is awake. ENOTPERMITTED without `may_wake` in the plugin's table (isolation = "thread" needs none) */
   uint32_t reserved2; /* 0 */
+
+  /* ---- which hosts of a fleet get it first ---- */
+
+  const char *prefer; /* a label of hosts, a host's name, or "last_host": others take it once it has been due for 5 s. Without effect
+                       * for an identifier that hosts do not share; 1-256 bytes of printable ASCII */
 } taskhost_request;
 
 /* What submit returns. Set struct_size before the call. */
@@ -904,7 +909,7 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhos
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_retry) == 32, "taskhost_retry has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_predecessor) == 16, "taskhost_predecessor has no padding");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_resource) == 16, "taskhost_resource has no padding");
-TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 264, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 272, "taskhost_request has no padding");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, deadline_unix_ms) == 56, "version 1 of taskhost_request");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");

@@ -84,6 +84,7 @@ final class CRequest {
 
   private func setRun(_ request: TaskRequest) throws(TaskHostError) {
     value.priority = Int32(clamping: request.priority)
+    value.prefer = try text(request.prefer, "the request's preference")
     value.concurrency_key = try text(request.concurrencyKey, "the request's concurrency key")
     switch request.onLostCondition {
     case .stop: value.on_lost_condition = UInt32(TASKHOST_LOST_CONDITION_STOP)

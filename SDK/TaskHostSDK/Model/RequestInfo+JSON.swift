@@ -9,6 +9,7 @@ private struct HostRequest: Decodable {
   let due_unix_ms: Int64?, submitted_unix_ms: Int64, started_unix_ms: Int64?, ended_unix_ms: Int64?
   let blocked_by: String?, last_outcome: RunInfo.Outcome?, last_message: String?, watch: String?
   let priority: Int?, conditions: [String]?, on_lost_condition: String?, window: String?, concurrency_key: String?
+  let prefer: String?
   let resources: [String: Int]?, flex_ms: Int64?, jitter_ms: Int64?, wake: Bool?, tags: [String]?
   let unique_key: String?, on_conflict: String?, unique_window_ms: Int64?, idempotency_key: String?
   let earliest_begin_unix_ms: Int64?, deadline_unix_ms: Int64?, event: String?, debounce_ms: Int64?
@@ -137,6 +138,7 @@ extension TaskRequest {
     tags = read.tags ?? []
     resources = read.resources ?? [:]
     concurrencyKey = read.concurrency_key
+    prefer = read.prefer
     idempotencyKey = read.idempotency_key
     uniqueWindow = read.unique_window_ms.map { .milliseconds($0) }
     traceparent = read.traceparent

@@ -94,6 +94,10 @@ public struct TaskRequest: Sendable {
   /// Runs with the same key share the operator's limit; `nil`: no key.
   public var concurrencyKey: String?
 
+  /// The hosts of a fleet that get the request first: a label, a host's name, or `last_host` for the one on which it ran last. Others take it
+  /// once it has been due for 5 s. Without effect for an identifier that hosts do not share. `nil`: all are the same.
+  public var prefer: String?
+
   // MARK: How often it counts
 
   /// A second submission with the same key does nothing and gets the first one's answer; `nil`: each submission counts. The keys of a

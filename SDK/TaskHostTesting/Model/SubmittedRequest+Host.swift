@@ -26,6 +26,7 @@ extension SubmittedRequest {
     tags = request.tags
     resources = request.gates.resources
     concurrencyKey = request.gates.concurrencyKey
+    prefer = request.gates.prefer
     idempotencyKey = request.idempotencyKey
     uniqueWindow = request.uniqueWindow
     traceparent = request.traceparent?.description

@@ -48,6 +48,8 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   public let resources: [String: Int]
   /// Runs with the same key share a limit; `nil`: no key.
   public let concurrencyKey: String?
+  /// The hosts of a fleet that get the request first; `nil`: all are the same.
+  public let prefer: String?
   /// The key with which the submission counts once; `nil`: none.
   public let idempotencyKey: String?
   /// How long the unique key stays held; `nil`: while the request is live.

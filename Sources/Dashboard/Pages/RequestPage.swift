@@ -83,6 +83,7 @@ public enum RequestPage {
       View(fact: "Paused by", paused?.by), View(fact: "Paused because", paused?.reason),
       View(fact: "Needs", request.conditions.names.joined(separator: ", ")), View(fact: "Window", request.gates.window),
       View(fact: "Resources", resources.joined(separator: ", ")), View(fact: "Shares a limit by", request.gates.concurrencyKey),
+      View(fact: "Prefers", request.gates.prefer), View(fact: "Last host", request.gates.lastHost),
       View(fact: "Priority", request.priority == 0 ? nil : "\(request.priority)"), View(fact: "Event", request.event?.name),
       View(fact: "Tags", request.tags.joined(separator: ", ")), View(fact: "Submitted by", request.owner?.rawValue),
       View(fact: "Trace", request.traceparent?.description),

@@ -11,8 +11,8 @@ extension NamedSchema {
 
   static let requestMembers: [MemberSchema] = {
     let fields: [RequestField] = [
-      .onLostCondition, .window, .concurrencyKey, .resources, .flex, .wake, .uniqueKey, .onConflict, .uniqueWindow, .idempotencyKey,
-      .traceparent, .watch, .event, .debounce, .jitter, .retry, .after,
+      .onLostCondition, .window, .concurrencyKey, .resources, .prefer, .flex, .wake, .uniqueKey, .onConflict, .uniqueWindow,
+      .idempotencyKey, .traceparent, .watch, .event, .debounce, .jitter, .retry, .after,
     ]
     let own: [[MemberSchema]] = [
       .must("id", .id), .must(RequestField.identifier.rawValue, .identifier), .must("state", .named(.requestState)), .momentOrNull("due"),
@@ -31,7 +31,7 @@ extension NamedSchema {
       .moment("occurrence"), .moment("submitted"), .may("past_deadline", .boolean), .moment("event_since"), .moment("event_due"),
       .may("missed_left", .count), .may("paused", .object(.must("by", .string), .moment("since", isRequired: true), .may("why", .string))),
       .may("stop_requested", .names(of: StopReason.self)), .may("blocked_by", .id), .may("run", .id), .moment("started"), .moment("ended"),
-      .may("last_outcome", .names(of: RunOutcome.self)), .may("last_message", .string),
+      .may("last_host", .string), .may("last_outcome", .names(of: RunOutcome.self)), .may("last_message", .string),
     ]
     return members.flatMap(\.self)
   }()

@@ -14,7 +14,7 @@ extension RequestField {
       .integer(WallTime.calendar.lowerBound.unixMilliseconds...WallTime.calendar.upperBound.unixMilliseconds)
     case .cron: .described(Self.key, "Minute, hour, day of the month, month, day of the week.")
     case .timeZone, .event, .window, .uniqueKey, .idempotencyKey: Self.key
-    case .concurrencyKey: .text(JSONSchema.TextRule(lengths: 1...Limits.keyBytes, pattern: "^[ -~]*$"))
+    case .concurrencyKey, .prefer: .text(JSONSchema.TextRule(lengths: 1...Limits.keyBytes, pattern: "^[ -~]*$"))
     case .daylightGap: .names(of: DaylightPolicy.Gap.self)
     case .daylightRepeat: .names(of: DaylightPolicy.Repeated.self)
     case .everyEvent, .wake: .boolean

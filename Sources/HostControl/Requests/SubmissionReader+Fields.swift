@@ -35,6 +35,7 @@ extension SubmissionReader {
     case .window: request.gates.window = try text(value, field)
     case .concurrencyKey: request.gates.concurrencyKey = try text(value, field)
     case .resources: request.gates.resources = try resources(value)
+    case .prefer: request.gates.prefer = try text(value, field)
     case .uniqueKey: request.uniqueKey = try text(value, field)
     case .onConflict: request.onConflict = try named(value, field)
     case .uniqueWindow: request.uniqueWindow = try milliseconds(value, field)

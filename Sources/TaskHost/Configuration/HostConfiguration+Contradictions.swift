@@ -115,7 +115,7 @@ extension HostConfiguration {
       report(
         "resources", message: "resources.\(name): a run takes \(count) and the host has \(resources[name] ?? 0): it would wait forever")
     }
-    for key in ["requires", "jitter", "wake"] where has(key) && !has("schedule") {
+    for key in ["requires", "jitter", "wake", "prefer"] where has(key) && !has("schedule") {
       report(key, message: "\(key) applies to the schedule's runs, and there is no schedule")
     }
     guard plugin.isolation == .thread, commands[identifier] == nil else { return }

@@ -41,6 +41,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `wake` of the ``schedule``'s request: whether it wakes the machine.
   public var wakes = false
 
+  /// `prefer` of the ``schedule``'s request: the hosts of the fleet that get it first; nil for none.
+  public var prefer: String?
+
   /// `ping`: where a monitor of schedules is told how runs go; nil for nowhere.
   public var ping: String?
 

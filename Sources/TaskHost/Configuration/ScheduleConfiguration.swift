@@ -24,6 +24,9 @@ public struct ScheduleConfiguration: Sendable, Equatable {
   /// `wake`: whether it wakes the machine.
   public var wakes = false
 
+  /// `prefer`: the hosts of the fleet that get its runs first; nil for none.
+  public var prefer: String?
+
   /// `requires`: conditions of its request.
   public var requires: Conditions = []
 
@@ -40,6 +43,9 @@ public struct ScheduleConfiguration: Sendable, Equatable {
         about: "How much later a run may start, by a fixed share, so that many hosts do not start at once."),
       TOMLField("wake", \.wakes, .bool, about: "Whether the schedule wakes the machine from sleep."),
       TOMLField("requires", \.requires, .conditions, about: "The conditions of its runs."),
+      TOMLField(
+        "prefer", optional: \.prefer, .preference,
+        about: "Which hosts of the fleet get its runs first: a label, a host's name, or \"last_host\". None by default."),
       TOMLField(
         "retry", \.retry, table: PluginConfiguration.Retry.fields,
         about: "How its request is retried. What is left out is as for the identifier."),
@@ -106,7 +112,7 @@ public struct ScheduleConfiguration: Sendable, Equatable {
       gates: RunConstraints(
         conditions: requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window),
       jitter: jitter)
-    request.gates.wakes = wakes
+    (request.gates.wakes, request.gates.prefer) = (wakes, prefer)
     (request.payload, request.priority, request.tags) = (Array(payload.utf8), priority, tags)
     if retry != PluginConfiguration.Retry() { request.retry = host.changed(by: plugin.retry).changed(by: retry) }
     return request

@@ -144,6 +144,9 @@ extension PluginConfiguration {
       TOMLField("wake", \.wakes, .bool, about: "Whether the schedule wakes the machine from sleep."),
       TOMLField("requires", \.requires, .conditions, about: "The conditions of scheduled runs."),
       TOMLField(
+        "prefer", optional: \.prefer, .preference,
+        about: "Which hosts of the fleet get scheduled runs first: a label, a host's name, or \"last_host\". None by default."),
+      TOMLField(
         "on_lost_condition", optional: \.scheduling.onLostCondition, .choice(),
         about: "What a run does when it loses a condition: \"stop\", and wait for the condition, or \"finish\"."),
       TOMLField(
@@ -313,6 +316,16 @@ extension TOMLConverter<UInt64> {
     let bytes = TOMLConverter<Int>.byteCount(0...(1 << 50))
     return Self(bytes.type, text: { bytes.text(Int(clamping: $0)) }) { value, path, reader in
       bytes.convert(value, path, reader).map { UInt64($0) }
+    }
+  }
+}
+
+extension TOMLConverter<String> {
+  /// The hosts of a fleet that get a request first.
+  static var preference: Self {
+    .text("a label or the name of hosts, or \"\(Preference.lastHost)\"") { text, _ throws(TextProblem) in
+      do throws(RequestRefusal) { try RequestField.prefer.check(key: text, printable: true) } catch { throw TextProblem(error.message) }
+      return text
     }
   }
 }

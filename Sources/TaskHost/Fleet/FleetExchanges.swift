@@ -292,6 +292,7 @@ final class FleetExchanges {
       guard room > 0 else { return nil }
       var wanted = FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed))
       wanted.identifier = lane.lane.identifier.rawValue
+      wanted.prefers = lane.lane.gates.preferredHosts.flatMap { agent.place.host.isPreferred($0) ? nil : $0 }
       wanted.runsPerKey = demand.runsPerKey
       wanted.rate = demand.rate.map { ($0.count, $0.period) }
       wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
@@ -310,8 +311,13 @@ final class FleetExchanges {
   }
 
   func settlement(_ request: SurrenderedRequest, _ session: FleetSession) throws(FleetError) -> SettledRequest {
-    SettledRequest(
-      record: request.record, lane: try laneID(request.record.lane, session), runs: request.runs, eventPayload: request.eventPayload,
+    var record = request.record
+    // What has ended well does not run again.
+    if !request.runs.isEmpty, record.state != .succeeded, record.state != .cancelled {
+      record.request.gates.note(lastHost: agent.place.host.name)
+    }
+    return SettledRequest(
+      record: record, lane: try laneID(record.lane, session), runs: request.runs, eventPayload: request.eventPayload,
       checkpoint: request.checkpoint)
   }
 

@@ -1,3 +1,4 @@
+import CalendarTime
 import FleetStore
 import TaskModel
 
@@ -8,7 +9,7 @@ extension RequestExplanation {
   /// Says of a request of the fleet where it is, or why no host takes it, instead of what this host alone would say.
   ///
   /// - Parameter name: The name of this host.
-  mutating func place(_ placement: FleetPlacement, at name: String) {
+  mutating func place(_ placement: FleetPlacement, of record: RequestRecord, at name: String) {
     if let owner = placement.owner {
       gates = [Gate(kind: "running", sentence: "the host \(owner.host) has it", since: owner.since, heldBy: [owner.host])]
       (earliestStart, wouldRunIf, self.place) = (nil, [], nil)
@@ -18,7 +19,7 @@ extension RequestExplanation {
     gates.removeAll { !Self.everywhere.contains($0.kind) }
     wouldRunIf = gates.compactMap(\.remedy)
     // It waits for itself, or for nobody.
-    guard gates.isEmpty else { return }
+    guard gates.isEmpty else { return prefer(placement, of: record) }
     guard !placement.hosts.isEmpty else {
       gates = [
         Gate(
@@ -32,8 +33,20 @@ extension RequestExplanation {
       // What is published may be some seconds old.
       host.name == name ? (host.name, own.isEmpty ? host.reason : own.map(\.sentence).joined(separator: "; ")) : (host.name, host.reason)
     }
-    guard hosts.allSatisfy({ $0.1 != nil }) else { return }
+    guard hosts.allSatisfy({ $0.1 != nil }) else { return prefer(placement, of: record) }
     gates = hosts.map { Gate(kind: "host", sentence: "\($0.0): \($0.1 ?? "")", heldBy: [$0.0]) }
     (earliestStart, wouldRunIf, self.place) = (nil, ["one of these hosts can take it: see taskhost fleet hosts"], nil)
+    prefer(placement, of: record)
+  }
+
+  /// Says which hosts get the request first, as long as the others leave it to them.
+  private mutating func prefer(_ placement: FleetPlacement, of record: RequestRecord) {
+    guard let preferred = placement.preferred, let prefer = record.request.gates.prefer else { return }
+    let hosts = "host\(preferred.hosts.count > 1 ? "s" : "") \(preferred.hosts.joined(separator: ", "))"
+    gates.append(
+      Gate(
+        kind: RequestField.prefer.rawValue,
+        sentence: "prefers \(prefer) (\(hosts)): others take it at \(MomentFormat.clock(preferred.until.unixMilliseconds))",
+        until: preferred.until, heldBy: preferred.hosts))
   }
 }

@@ -49,7 +49,8 @@ public struct ConfigurationChange: Sendable, Equatable {
     case "notify", "traces": return .receivers
     case "schedule", "windows": return .schedules
     case "plugin", "command":
-      return ["schedule", "jitter", "wake", "requires", "window"].contains(last) ? .schedules : last == "ping" ? .receivers : .plugins
+      if ["schedule", "jitter", "wake", "requires", "prefer", "window"].contains(last) { return .schedules }
+      return last == "ping" ? .receivers : .plugins
     case "plugin_directories", "permitted_identifiers", "trusted_keys", "require_signatures", "require_sandbox": return .plugins
     default: return .host
     }

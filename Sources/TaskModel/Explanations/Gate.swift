@@ -1,8 +1,8 @@
 /// One thing that keeps a request from running now.
 public struct Gate: Sendable, Hashable {
   /// The kind of gate: `paused`, `standing`, `suspended`, `no_handler`, `approval`, `predecessor`, `time`, `backoff`, `event`, `conditions`,
-  /// `idle_stage`, `window`, `plugin_busy`, `host_busy`, `key_busy`, `resource`, `rate`, `quota`, `draining` or `store`; `running` or `ended` if the
-  /// request is past all gates.
+  /// `idle_stage`, `window`, `plugin_busy`, `host_busy`, `key_busy`, `resource`, `rate`, `quota`, `draining` or `store`; in a fleet also
+  /// `host` and `prefer`; `running` or `ended` if the request is past all gates.
   public var kind: String
   /// What keeps the request from running, without a full stop: "the plugin is busy: 1 of 1 runs".
   public var sentence: String

@@ -2,7 +2,7 @@
 /// plugin may set.
 public enum RequestField: String, Sendable, CaseIterable {
   case identifier, payload, cron, missed, event, watch, deadline, priority, conditions, window, resources, after, retry, tags, traceparent
-  case wake
+  case wake, prefer
   case payloadBase64 = "payload_base64"
   case delay = "delay_ms"
   case earliestBegin = "earliest_begin"

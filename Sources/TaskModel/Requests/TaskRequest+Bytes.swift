@@ -2,7 +2,7 @@ extension TaskRequest {
   /// Bytes of its payload, texts and lists: what a submission costs in memory and in a message, besides a few hundred bytes.
   public var valueBytes: Int {
     let texts = [
-      uniqueKey, idempotencyKey, event?.name, gates.window, gates.concurrencyKey,
+      uniqueKey, idempotencyKey, event?.name, gates.window, gates.concurrencyKey, gates.prefer,
     ]
     var bytes = payload.count + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     if case .cron(let cron)? = repetition?.schedule { bytes += cron.expression.utf8.count + cron.timeZone.utf8.count }

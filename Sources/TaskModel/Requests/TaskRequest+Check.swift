@@ -60,6 +60,7 @@ extension TaskRequest {
     }
     if let window = gates.window { try RequestField.window.check(key: window) }
     if let key = gates.concurrencyKey { try RequestField.concurrencyKey.check(key: key, printable: true) }
+    if let prefer = gates.prefer { try RequestField.prefer.check(key: prefer, printable: true) }
     try RequestField.flex.check(gates.flex)
     guard !gates.resources.isEmpty else { return }
     try RequestField.resources.check(elements: gates.resources.count)

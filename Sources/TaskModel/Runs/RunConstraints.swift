@@ -19,6 +19,10 @@ public struct RunConstraints: Sendable, Hashable {
   public var flex: Duration
   /// Whether the machine is woken from sleep when the request is due. It is here so that the scheduler finds the next such request.
   public var wakes = false
+  /// The hosts of a fleet that the request prefers, see ``Preference``; nil for none.
+  public var prefer: String?
+  /// The host on which the request ran last, if it prefers that one; the host that ended the run writes it. Nil if it has not run.
+  public var lastHost: String?
   /// Whether the request's deadline has passed: run-time quotas no longer apply.
   public var isPastDeadline = false
   /// Whether somebody has paused the request: it does not begin until it is resumed, see ``RequestPause``.

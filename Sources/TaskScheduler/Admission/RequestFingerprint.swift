@@ -55,6 +55,7 @@ struct RequestFingerprint {
     }
     add(16, gates.flex.wholeMilliseconds)
     if gates.wakes { add(17, Int64(1)) }
+    add(18, gates.prefer)
   }
 
   private mutating func add(_ rule: RepeatRule) {

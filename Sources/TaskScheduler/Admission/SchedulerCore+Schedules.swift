@@ -82,9 +82,10 @@ extension SchedulerCore {
   ///
   /// - Parameter hasPayload: Whether its payload is the wanted one.
   func aligned(
-    _ stored: RequestRecord, hasPayload: Bool, with wanted: TaskRequest, of rule: RepeatRule, now: WallTime
+    _ stored: RequestRecord, hasPayload: Bool, with configured: TaskRequest, of rule: RepeatRule, now: WallTime
   ) throws(RequestRefusal) -> RequestRecord? {
-    var record = stored
+    var (record, wanted) = (stored, configured)
+    wanted.gates.keepLastHost(of: stored.request.gates)
     let retry = wanted.retry ?? policy.retry(of: wanted.identifier)
     guard
       record.request.repetition != rule || record.request.event != wanted.event || record.request.gates != wanted.gates

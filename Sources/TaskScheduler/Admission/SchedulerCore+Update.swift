@@ -50,6 +50,7 @@ extension SchedulerCore {
       let mark = TaskRequest.ownerTag + owner.rawValue
       if old.tags.contains(mark), !request.tags.contains(mark) { request.tags.append(mark) }
     }
+    request.gates.keepLastHost(of: old.gates)
     request.after = old.after
     request.traceparent = old.traceparent
     request.idempotencyKey = request.idempotencyKey ?? old.idempotencyKey
@@ -184,6 +185,7 @@ extension SchedulerCore {
     compare(.window, \.gates.window)
     compare(.concurrencyKey, \.gates.concurrencyKey)
     compare(.resources, \.gates.resources)
+    compare(.prefer, \.gates.prefer)
     compare(.flex, \.gates.flex)
     compare(.jitter, \.jitter)
     compare(.wake, \.gates.wakes)

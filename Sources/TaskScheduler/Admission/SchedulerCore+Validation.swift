@@ -36,6 +36,9 @@ extension SchedulerCore {
       request.gates.onLostCondition = decided
       request.onLostCondition = nil
     }
+    if request.gates.prefer != nil, !draftsForFleet {
+      notes.append("prefer has no effect: the identifier's requests stay on this host, as its scope is not \"fleet\"")
+    }
     settleTenant(of: &request)
     if isLimited(request) { try applyOperatorsGates(to: &request) }
     if let handler { try checkLane(of: request, handler) }
@@ -84,7 +87,7 @@ extension SchedulerCore {
     throw RequestRefusal(
       .limit,
       "requests of \(request.identifier) wait in \(used) lanes, the maximum: a lane is a set of conditions, window, concurrency "
-        + "key, tenant, resources and flex; use fewer concurrency keys or tenants, or submit again after some requests have run",
+        + "key, tenant, resources, preference and flex; use fewer concurrency keys or tenants, or submit again after some requests have run",
       field: request.gates.concurrencyKey.map { _ in RequestField.concurrencyKey.rawValue })
   }
 

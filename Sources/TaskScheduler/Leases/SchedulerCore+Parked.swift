@@ -58,6 +58,8 @@ extension SchedulerCore {
     for (index, request) in requests.enumerated() {
       do throws(RequestRefusal) { try request.checkParking() } catch { throw requests.count > 1 ? error.at(index) : error }
     }
+    draftsForFleet = true
+    defer { draftsForFleet = false }
     var submissions = try submit(requests, transaction, now: now)
     for index in submissions.indices {
       let id = submissions[index].id

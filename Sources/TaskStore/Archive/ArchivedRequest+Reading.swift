@@ -103,6 +103,8 @@ extension ArchivedRequest {
       window: try line.text("window"), concurrencyKey: try line.text("concurrency_key"), resources: try line.numbers("resources"),
       flex: try line.length("flex_ms") ?? .zero)
     gates.tenant = try line.text("tenant")
+    gates.prefer = try line.text("prefer")
+    gates.lastHost = try line.text("last_host")
     gates.wakes = try line.flag("wake")
     return gates
   }

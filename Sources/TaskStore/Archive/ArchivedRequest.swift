@@ -99,6 +99,8 @@ extension ArchivedRequest {
         for (name, count) in gates.resources.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
       }
     }
+    writer.member(RequestField.prefer, gates.prefer)
+    writer.member("last_host", gates.lastHost)
     if gates.flex > .zero { writer.member(RequestField.flex, gates.flex.wholeMilliseconds) }
     writer.flag("wake", gates.wakes)
   }

@@ -27,6 +27,11 @@ struct NeedOptions: ParsableArguments {
     name: .field(.resources),
     help: ArgumentHelp("A token of this resource of the configuration, or N tokens with NAME=N; may be repeated.", valueName: "name"))
   var resources: [String] = []
+  @Option(
+    name: .field(.prefer),
+    help: ArgumentHelp(
+      "The hosts of the fleet that get it first: a label, a host's name, or last_host. Others take it 5 s later.", valueName: "hosts"))
+  var prefer: String?
 
   /// What a request with these options waits for, in words; nil if only for its time.
   var sentence: String? {
@@ -57,6 +62,7 @@ struct NeedOptions: ParsableArguments {
       }
     }
     writer.member(RequestField.concurrencyKey, concurrencyKey)
+    writer.member(RequestField.prefer, prefer)
     guard !resources.isEmpty else { return }
     let tokens = try resources.map { try Self.tokens($0) }
     if let twice = tokens.first(where: { token in tokens.filter { $0.name == token.name }.count > 1 }) {

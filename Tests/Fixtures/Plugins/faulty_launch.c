@@ -65,7 +65,7 @@ static void __attribute__((unused)) kills(void) {
 
 /* The version byte of the worker's link (LinkFormat.version). */
 #ifndef LINK_VERSION
-#define LINK_VERSION 15
+#define LINK_VERSION 16
 #endif
 
 static size_t __attribute__((unused)) put(uint8_t *bytes, size_t at, const void *value, size_t size) {
@@ -108,8 +108,8 @@ static void __attribute__((unused)) forges(void) {
   end = put(bytes, end, &zero, 8);                                       /* priority */
   for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* retry, loss policy */
   for (int count = 0; count < 3; count++) end = put(bytes, end, &nothing, 4); /* predecessors, tags, resources */
-  /* window, concurrency key, idempotency key, unique window, traceparent */
-  for (int count = 0; count < 5; count++) end = put(bytes, end, &no, 1);
+  /* window, concurrency key, preference, idempotency key, unique window, traceparent */
+  for (int count = 0; count < 6; count++) end = put(bytes, end, &no, 1);
   for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* shutdown hook, asked too early */
   for (int descriptor = 3; descriptor < 64; descriptor++) {
     int type = 0;

@@ -38,6 +38,7 @@ static taskhost_request once(const taskhost_predecessor *after, int64_t now) {
   request.resources_count = 1;
   request.window = "night";
   request.concurrency_key = "account-1";
+  request.prefer = "eu-west";
   request.idempotency_key = IDENTIFIER "/1";
   request.unique_window_ms = 600000;
   return request;

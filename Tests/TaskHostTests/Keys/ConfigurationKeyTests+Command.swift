@@ -9,6 +9,7 @@ extension ConfigurationKeyTests {
     "budget": "budget = \"2h\"", "grace": "grace = \"7s\"", "max_concurrent_runs": "max_concurrent_runs = 3",
     "minimum_interval": "minimum_interval = \"1h\"", "schedule": "schedule = \"every 1h\"",
     "wake": "schedule = \"every 1h\"\nwake = true", "jitter": "schedule = \"every 1h\"\njitter = \"10m\"",
+    "prefer": "schedule = \"every 1h\"\nprefer = \"eu-west\"",
     "requires": "schedule = \"every 1h\"\nrequires = [\"network\"]", "on_lost_condition": "on_lost_condition = \"finish\"",
     "window": "window = \"night\"", "rate_limit": "rate_limit = \"1/10s\"", "rate_limit_per_key": "rate_limit_per_key = \"1/10s\"",
     "runs_per_key": "runs_per_key = 2", "fair_by": "fair_by = \"payload.tenant\"", "resources": "resources = { gpu = 2 }",

@@ -34,6 +34,10 @@ extension ConfigurationKeyTests {
       try host.end(id)
       #expect(host.core.nextWake(now: host.now) == host.now + .seconds(3600))
     },
+    "plugin.*.prefer": .here { () throws in
+      let host = try ConfiguredHost(table("schedule = \"every 1h\"\nprefer = \"last_host\""))
+      #expect(try host.record(try #require(host.begun.first)).request.gates.prefer == "last_host")
+    },
     "plugin.*.minimum_interval": .here { () throws in
       let host = try ConfiguredHost(table("minimum_interval = \"1h\""))
       let raised = try host.submit(ConfiguredHost.task) { $0.repetition = RepeatRule(every: .seconds(1000)) }

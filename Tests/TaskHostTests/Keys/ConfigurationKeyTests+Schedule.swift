@@ -48,6 +48,7 @@ extension ConfigurationKeyTests {
       #expect(host.begun.count == 1)
     },
     "schedule.*.wake": .here { () throws in #expect(try request("wake = true").gates.wakes) },
+    "schedule.*.prefer": .here { () throws in #expect(try request("prefer = \"eu-west\"").gates.prefer == "eu-west") },
     "schedule.*.requires": .here { () throws in
       let host = try ConfiguredHost(table("every = \"1h\"\nrequires = [\"network\"]"))
       try host.set(.power)

@@ -27,6 +27,7 @@ import Testing
     plugin."a.b".limits.memory = "1GiB"
     plugin."a.b".entitlements.network = [443, 80]
     plugin."a.b".window = "night"
+    plugin."a.b".prefer = "eu-west"
     plugin."a.c".schedule = "on push after 10s"
     plugin."a.c".quota = "none"
     command.b.run = ["ls", "-l", "a \\"quoted\\" word"]
