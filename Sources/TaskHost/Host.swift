@@ -198,7 +198,8 @@ public final class Host: Sendable {
       let (lost, refused) = try scheduler.start(
         launcher, contracts: contracts, awaitingApproval: registry.awaitingApproval,
         schedules: schedules.filter { fleet?.identifiers.contains($0.key.identifier) != true },
-        changes: registry.changes, rejection: rejection, completions: inForce.completions(among: registry.registered.map(\.identifiers)),
+        changes: registry.changes(sharing: fleet?.identifiers ?? []), rejection: rejection,
+        completions: inForce.completions(among: registry.registered.map(\.identifiers)),
         crashed: parts.crashed, begun: parts.begun, moved: parts.moved,
         clocks: MachineMonitor.clockReference,
         observe: { notice in
@@ -355,8 +356,16 @@ extension PluginLaunching.Result {
   var known: Set<String> { Set((registered.flatMap(\.identifiers) + held.flatMap(\.identifiers)).map(\.rawValue)) }
 
   /// What plugins asked for while they launched.
-  var changes: [PluginLaunchChange] {
-    registered.flatMap { plugin in plugin.identifiers.first.map { first in plugin.changes.map { PluginLaunchChange($0, by: first) } } ?? []
+  ///
+  /// - Parameter shared: The identifiers of the host's fleet.
+  func changes(sharing shared: Set<TaskIdentifier>) -> [PluginLaunchChange] {
+    registered.flatMap { plugin -> [PluginLaunchChange] in
+      guard let first = plugin.identifiers.first else { return [] }
+      return plugin.changes.map { change in
+        var isForFleet = false
+        if case .submit(let request) = change { isForFleet = shared.contains(request.identifier) }
+        return PluginLaunchChange(change, by: first, isForFleet: isForFleet)
+      }
     }
   }
 }

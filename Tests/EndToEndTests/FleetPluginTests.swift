@@ -6,15 +6,13 @@ import Testing
 /// What plugins do with requests of the fleet from their runs.
 @Suite("Fleet: plugins", .timeLimit(.minutes(10)))
 struct FleetPluginTests {
-  /// Two hosts with the plugin `script` for the fleet. Only `a` is told to run it at first: `b` submits.
-  private func withHosts(
-    script: [String] = [], _ body: (FleetGround, HostProcess, HostProcess) async throws -> Void
-  ) async throws {
+  /// Two hosts with the plugin `script` for the fleet.
+  private func withHosts(_ body: (FleetGround, HostProcess, HostProcess) async throws -> Void) async throws {
     let fleet = try await FleetGround(lease: "10s")
     try await HostProcess.prepare { first in
       try await HostProcess.prepare { second in
         for (name, host) in [("a", first), ("b", second)] {
-          try await host.add("script.so", "script", script)
+          try await host.add("script.so", "script")
           try host.configure("[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n[plugin.\"test.script\"]\nscope = \"fleet\"\n")
         }
         try await FleetGround.joined(first, second)
@@ -49,29 +47,31 @@ struct FleetPluginTests {
     }
   }
 
-  @Test("a run sees, explains, postpones and counts requests of the fleet as of its host")
-  func asks() async throws {
-    try await withHosts { _, first, second in
-      let later = try await second.submit("result 0", ["--after", "1h"])
-      let shown = try await output(first, "show \(later)")
-      #expect(shown["texts"]?.array.first?["state"]?.string == "pending", "\(shown)")
-      let why = try await output(first, "why \(later)")
-      #expect(why["texts"]?.array.isEmpty == false, "\(why)")
-      let live = try await output(first, "live")
-      #expect(live["texts"]?.array.contains { $0["id"]?.string == later } == true, "\(live)")
-      let history = try await output(second, "history test.script 10")
-      #expect((history["texts"]?.array.count ?? 0) >= 3, "\(history)")
-    }
-  }
-
-  @Test("what a plugin submits with a key at its launch is there once, however many hosts launch it")
+  @Test("what a plugin submits while it launches is a request of the fleet, also if the database is away then")
   func launches() async throws {
-    try await withHosts(script: ["-DLAUNCH_SUBMIT", "-DLAUNCH_MS=0"]) { fleet, first, _ in
-      let ids = try fleet.server.run(
-        "SELECT count(*) FROM (SELECT id FROM taskhost.request UNION SELECT id FROM taskhost.ended) q", on: fleet.address)
-      #expect((1...2).contains(Int(ids) ?? 0), "\(ids)")
-      let listed = try await first.json("tasks", "list")["requests"]?.array ?? []
-      #expect(listed.allSatisfy { $0["unique_key"]?.string == "launch" }, "\(listed)")
+    let fleet = try await FleetGround(lease: "10s", server: try PostgresServer())
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script", ["-DLAUNCH_SUBMIT"])
+      try host.configure("[fleet]\nurl = \"\(fleet.address)\"\nname = \"a\"\n[plugin.\"test.script\"]\nscope = \"fleet\"\n")
+      /// The requests of the host's own store with the plugin's key: they wait there for the fleet.
+      func kept() async throws -> [JSON] {
+        (try await host.json("tasks", "list", "key:launch")["requests"]?.array ?? []).filter { $0["last_outcome"] == nil }
+      }
+      try await FleetGround.joined(host)
+      let first = try #require(try await kept().last?["id"]?.string)
+      let moved = try await host.request(first, is: "cancelled")
+      let there = try #require(moved["last_message"]?.string?.split(separator: " ").last.map(String.init))
+      try await host.request(there, is: "succeeded")
+      // The host begins without the database, and keeps what the next launch submits.
+      try fleet.server.kill()
+      try await host.terminate()
+      try await host.start()
+      let second = try #require(try await kept().first { $0["state"]?.string == "pending" }?["id"]?.string)
+      #expect(try await host.cli("tasks", "why", second).output.contains("it is parked"))
+      try fleet.server.start()
+      let movedToo = try await host.request(second, is: "cancelled")
+      #expect(movedToo["last_message"]?.string?.hasPrefix("moved to the fleet as ") == true, "\(movedToo)")
+      #expect(movedToo["last_message"] != moved["last_message"])
     }
   }
 }

@@ -183,7 +183,7 @@ struct PreparedReload: Sendable {
       schedules: configuration.scheduledRequests().filter { !shared.contains($0.key.identifier) })
     let payloads = TypedPayloads(contracts)
     plan.policy.awaitingApproval = plugins.awaitingApproval
-    plan.changes = plugins.changes
+    plan.changes = plugins.changes(sharing: shared)
     plan.rejection = payloads.rejecting
     plan.completions = rules.completions(among: plugins.registered.map(\.identifiers))
     plan.adopted = { adopted(payloads) }

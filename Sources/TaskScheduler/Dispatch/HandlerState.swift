@@ -65,15 +65,17 @@ final class HandlerState {
   /// A handler whose runs are shorter than a commit would wait for a commit after each run. So it gets as many runs ahead as its threads
   /// finish during a few commits; these are recorded as claimed and begin when a thread is free. The maximum is 240: while one half runs,
   /// the other half is committed. Handlers that take 2 ms or more get none.
-  var slotsAhead: Int {
-    guard suspension == nil, askedBack == 0, !keepsHere, !isStuck, let typicalRun, typicalRun < Self.shortRun else { return 0 }
-    let ahead = min(allowance, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
-    return max(0, ahead - max(0, running + queued - contract.maxConcurrentRuns))
-  }
+  var slotsAhead: Int { max(0, mostAheadNow - max(0, running + queued - contract.maxConcurrentRuns)) }
 
-  /// How many more it may have here than it could begin: while the fleet's database takes a batch and gives the next one, short runs go on
-  /// with these.
-  var spare: Int { slotsAhead > 0 ? Self.mostAhead : 0 }
+  /// How many more of a fleet's requests it may have than it has runs and room: while the database takes what has ended and gives more, short
+  /// runs go on with these. They are no more than the work of some milliseconds, which other hosts do not miss.
+  var spare: Int { mostAheadNow }
+
+  /// How many runs it may have ahead of those that have begun.
+  private var mostAheadNow: Int {
+    guard suspension == nil, askedBack == 0, !keepsHere, !isStuck, let typicalRun, typicalRun < Self.shortRun else { return 0 }
+    return min(allowance, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
+  }
 
   private static let shortRun: Int64 = 2_000_000
   private static let mostAhead = 240

@@ -62,16 +62,28 @@ extension SchedulerCore {
     defer { draftsForFleet = false }
     var submissions = try submit(requests, transaction, now: now)
     for index in submissions.indices {
-      let id = submissions[index].id
-      guard var record = try transaction.request(id), !record.state.isFinal else { continue }
-      if submissions[index].disposition == .created, !submissions[index].isRepeated {
-        record = try pause(id, .parked(since: now), transaction, now: now)
-      }
-      guard record.paused?.isParked == true else { continue }
+      guard try park(submissions[index], transaction, now: now) else { continue }
       submissions[index].isParked = true
       submissions[index].notes.append("the fleet's database is away: the host keeps the request, and submits it when that answers")
     }
     return submissions
+  }
+
+  /// Keeps what a plugin submits for the fleet while it launches: the store has it with the launch, and the fleet when its database answers.
+  func park(_ request: TaskRequest, launching plugin: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws {
+    try request.checkParking()
+    draftsForFleet = true
+    defer { draftsForFleet = false }
+    _ = try park(try submit(request, by: .plugin(plugin), transaction, now: now), transaction, now: now)
+  }
+
+  /// Holds a new submission back until the fleet has it. Returns whether it is held.
+  private func park(_ submission: Submission, _ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
+    guard var record = try transaction.request(submission.id), !record.state.isFinal else { return false }
+    if submission.disposition == .created, !submission.isRepeated {
+      record = try pause(submission.id, .parked(since: now), transaction, now: now)
+    }
+    return record.paused?.isParked == true
   }
 
   fileprivate func parked(_ transaction: any StoreTransaction) throws -> [RequestRecord] {

@@ -88,9 +88,12 @@ final class SchedulingEngine {
     for change in changes {
       switch change.change {
       case .submit(let request):
-        do { _ = try attempt(transaction) { try core.submit(request, by: .plugin(change.plugin), transaction, now: now) } } catch let
-          refusal as RequestRefusal
-        { refused.append((request, refusal)) }
+        do {
+          try attempt(transaction) {
+            if change.isForFleet { return try core.park(request, launching: change.plugin, transaction, now: now) }
+            _ = try core.submit(request, by: .plugin(change.plugin), transaction, now: now)
+          }
+        } catch let refusal as RequestRefusal { refused.append((request, refusal)) }
       case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
       }
     }
