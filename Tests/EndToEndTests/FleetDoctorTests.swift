@@ -140,6 +140,31 @@ struct FleetDoctorTests {
     #expect(try await fleet.tells("warning transactions: taskhost.later has 60000 dead rows beside 0 live ones"))
   }
 
+  @Test("a function that is missing is told of, and fleet init makes it anew")
+  func functions() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    try fleet.server.run("DROP FUNCTION taskhost.promote(integer), taskhost.late()", on: fleet.address)
+    let (status, told) = try await fleet.doctor()
+    #expect(status == 1)
+    let seen = "failure database: the fleet's tables are not complete: functions taskhost.late, taskhost.promote are missing"
+    #expect(told == [seen], "\(told)")
+    let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address])
+    #expect(made.status == 0, "\(made)")
+    #expect(try await !fleet.doctor().told.contains(seen))
+  }
+
+  @Test("a command that fails answers with an object in JSON")
+  func failures() async throws {
+    func code(_ result: Program.Result) -> String? { (try? result.json())?["error"]?["code"]?.string }
+    let away = try await Program.run(try BuiltProgram.taskhost, ["fleet", "status", "--json", "--url", "host=/nowhere dbname=d"])
+    #expect(away.status == 5 && code(away) == "unavailable", "\(away)")
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    let unknown = try await Program.run(try BuiltProgram.taskhost, ["fleet", "drain", "nobody", "--json", "--url", fleet.address])
+    #expect(unknown.status == 6 && code(unknown) == "refused", "\(unknown)")
+    let unreadable = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--json", "--url", "host=h sslmod=x"])
+    #expect(unreadable.status == 78 && code(unreadable) == "configuration", "\(unreadable)")
+  }
+
   @Test("an asynchronous standby is a warning, and a synchronous one is none")
   func standbys() async throws {
     let fleet = try await Fleet(try PostgresServer(settings: ["fsync = on"]))
@@ -159,6 +184,7 @@ struct FleetDoctorTests {
     #expect(try await fleet.doctor().told == [])
     receiver.send(SIGTERM)
     _ = try? receiver.end()
+    #expect(try await fleet.tells("failure replication: commits wait for a synchronous standby, and there is none"))
     try fleet.server.run("ALTER SYSTEM RESET synchronous_standby_names", on: "postgres")
   }
 

@@ -26,6 +26,18 @@ import Testing
     #expect(seen(.seconds(-90))?.verdict == .warning)
   }
 
+  @Test("commits that wait for a standby are a failure, which says whose standby that is, and that hosts need no start")
+  func waitingCommits() {
+    let found = health {
+      ($0.waitingCommits, $0.settings["synchronous_standby_names"]) = (3, "spare")
+      $0.members = []
+    }
+    let waiting = found.first { $0.topic == .replication }
+    #expect(waiting?.verdict == .failure && waiting?.seen == "3 commits wait for a synchronous standby that does not answer")
+    #expect(waiting?.remedy?.contains("synchronous_standby_names = 'spare'") == true)
+    #expect(found.first { $0.topic == .members }?.remedy == "see replication: hosts cannot write")
+  }
+
   @Test("a standby, an old server, a newer schema and a read-only role are told of")
   func server() {
     #expect(health { $0.isStandby = true }.contains { $0.verdict == .failure && $0.seen.contains("is a standby") })
