@@ -33,6 +33,20 @@ extension FleetSession {
     return known
   }
 
+  /// Those of a store's requests that wait in the fleet still, or run there.
+  package func importedAndLive(from store: UInt64) throws(FleetError) -> [(RequestID, there: RequestID)] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT i.sequence, i.request FROM taskhost.imported i JOIN taskhost.request r ON r.id = i.request
+        WHERE i.store = $1 AND r.state <> 'failed'
+        """, .int(Int64(bitPattern: store))))
+    return (0..<rows.count).compactMap { row in
+      guard let sequence = rows.int(row, 0), let request = rows.int(row, 1) else { return nil }
+      return (RequestID(sequence: sequence, origin: store), RequestID(sequence: request, origin: origin))
+    }
+  }
+
   /// The most requests in one statement.
   private static let importedAtOnce = 500
 

@@ -20,6 +20,8 @@ struct HostParts: Sendable {
   let fleet: UInt64?
   /// What of the store's requests the fleet has now, and as what: see `taskhost fleet import`.
   let moved: [RequestID: RequestID]
+  /// Requests that the fleet has from the store, and that have ended in the store.
+  let stale: [RequestID]
   /// The version of this program; nil if nobody says it.
   let program: String?
   let crashMemory: CrashMemory
@@ -51,7 +53,7 @@ struct HostParts: Sendable {
     self.program = program
     approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
-    (fleet, moved) = try Self.fleetOrigin(configuration, directory, store, log)
+    (fleet, moved, stale) = try Self.fleetOrigin(configuration, directory, store, log)
     requests = fleet.map { LeasedRequestStore(store, fleet: $0) } ?? store
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), requests, clock, fleet: fleet, log) } catch {
       throw HostFailure(.configuration, "\(error)")

@@ -149,4 +149,36 @@ struct FleetImportTests {
       try await FleetGround.joined(host)
     }
   }
+
+  @Test("what has ended in the store since it was exported does not run again: the host cancels it in the fleet")
+  func stale() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      let lines = try fleet.reader()
+      try host.configure(Self.configuration(fleet, "a", isInFleet: false))
+      try await host.start()
+      #expect(try lines.line().hasPrefix("a "), "the schedule's run")
+      let waits = try await FleetGround.submit(host, "--on-event", "go", "--payload", "{\"n\":1}")
+      let later = try await FleetGround.submit(host, "--on-event", "never", "--payload", "{\"n\":2}")
+      #expect(try await host.terminate().status == 0)
+      let archive = try await Self.export(host)
+      try await host.start()
+      #expect(try await host.cli("notify", "go").status == 0)
+      #expect(try lines.line() == "a {\"n\":1} \(waits)")
+      try await host.request(waits, is: "succeeded")
+      #expect(try await host.terminate().status == 0)
+      #expect(try await Self.move(fleet, host, archive, "--identifier", "job")["requests"]?.integer == 3)
+      try host.configure(Self.configuration(fleet, "a"))
+      try await host.start()
+      try await host.current.line(with: "imported into the fleet by an export that is older")
+      let there = try #require(
+        try await host.json("tasks", "show", later)["last_message"]?.string?.split(separator: " ").last.map(String.init))
+      #expect(try await host.json("tasks", "show", waits)["state"]?.string == "succeeded")
+      #expect(try await host.cli("notify", "never").status == 0)
+      // Nothing came in between.
+      #expect(try lines.line() == "a {\"n\":2} \(there)")
+      let cancelled = try fleet.server.run("SELECT count(*) FROM taskhost.ended WHERE state = 'cancelled'", on: fleet.address)
+      #expect(cancelled == "1")
+    }
+  }
 }

@@ -34,6 +34,7 @@ final class FleetAgent: Sendable {
     var schedulesVersion = 1
     /// Why the last turn with the database failed; nil if it did not.
     var trouble: String?
+    var stale: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
     var isOver = false
@@ -224,7 +225,13 @@ final class FleetAgent: Sendable {
     wake()
   }
 
+  /// These are in the fleet by mistake: they are cancelled there, if nobody runs them yet.
+  func set(stale: [RequestID]) { state.withLock { $0.stale = stale } }
+
   // MARK: For the thread
+
+  /// See ``set(stale:)``.
+  var stale: [RequestID] { state.withLock { $0.stale } }
 
   /// The schedules of the fleet's identifiers, with a number that changes with them.
   var schedules: (all: [ScheduleName: ScheduledRequest], version: Int) { state.withLock { ($0.schedules, $0.schedulesVersion) } }

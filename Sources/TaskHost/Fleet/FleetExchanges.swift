@@ -134,6 +134,7 @@ final class FleetExchanges {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       cleared = incarnation
     }
+    try cancelStale(session, incarnation)
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !isAsked, let rest = looks.rest { return rest }
@@ -173,6 +174,20 @@ final class FleetExchanges {
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
     let areShown = try progress.publish(session, incarnation)
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
+  }
+
+  /// What has ended in the host's store since it was exported must not run again in the fleet.
+  private func cancelStale(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
+    var rest = agent.stale[...]
+    guard !rest.isEmpty else { return }
+    agent.log.warning(
+      "\(rest.count) requests were imported into the fleet by an export that is older than their ends here: those that nobody runs are cancelled"
+    )
+    while !rest.isEmpty {
+      try run(FleetErrand(untold: Array(rest.prefix(Self.mostClaimed))) { .cancel(waiting: $0) }, session, incarnation)
+      rest = rest.dropFirst(Self.mostClaimed)
+      agent.set(stale: Array(rest))
+    }
   }
 
   /// How long until something may have changed of which nobody tells the host.

@@ -2,6 +2,7 @@ import FleetStore
 import HostThreads
 import Logging
 import TaskModel
+import TaskScheduler
 import TaskStore
 import WorkerProcesses
 
@@ -9,10 +10,12 @@ extension HostParts {
   /// What the ids of the fleet's requests share, nil if the host is in none, and what of the store's requests it has.
   ///
   /// The database must be reached once; later launches go by what was noted in the state directory.
+  ///
+  /// - Returns: `moved` has the ids in the store and in the fleet; `stale` those in the fleet of requests that have ended in the store.
   static func fleetOrigin(
     _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ log: Logger
-  ) throws(HostFailure) -> (origin: UInt64?, moved: [RequestID: RequestID]) {
-    guard let address = configuration.fleet.url else { return (nil, [:]) }
+  ) throws(HostFailure) -> (origin: UInt64?, moved: [RequestID: RequestID], stale: [RequestID]) {
+    guard let address = configuration.fleet.url else { return (nil, [:], []) }
     let noted = (try? WholeTransfer.read(directory.fleetMark, atMost: 64)).flatMap {
       UInt64(String(decoding: $0, as: UTF8.self).prefix(while: \.isHexDigit), radix: 16)
     }
@@ -21,7 +24,12 @@ extension HostParts {
       if noted != session.origin {
         try note(session.origin, at: directory.fleetMark)
       }
-      return (session.origin, try session.imported(from: store.origin))
+      let moved = try session.imported(from: store.origin)
+      // The export may have been older than their ends here.
+      let stale =
+        moved.isEmpty
+        ? [] : try session.importedAndLive(from: store.origin).filter { (try? store.request($0.0))?.hasEndedHere == true }.map(\.there)
+      return (session.origin, moved, stale)
     } catch {
       guard case .away = error else { throw HostFailure(.configuration, "fleet.url: \(error)") }
       guard let noted else {
@@ -36,7 +44,7 @@ extension HostParts {
             + "and only the fleet's database can say whether they were moved there")
       }
       log.error("\(error); the host's own work goes on")
-      return (noted, [:])
+      return (noted, [:], [])
     }
   }
 
@@ -73,6 +81,7 @@ extension HostParts {
     let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, events, log: log) { [processes] end in
       processes.lease(host.identifiers, until: end)
     }
+    agent.set(stale: stale)
     let view = FleetView(agent, identifiers: shared)
     view.set(schedulesOf: configuration)
     return view
