@@ -79,6 +79,9 @@ extension Host {
           forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the forecast covers only the newest")
           forecast.isTruncated = true
         }
+        if fleet != nil, (shared ?? nil) == nil {
+          forecast.notes.append("the fleet's database cannot be asked now: what the fleet has besides is not in the forecast")
+        }
         if (shared ?? nil)?.isEmpty == false { forecast.notes.append("requests of the fleet are shown as if this host ran them") }
         return .success(forecast)
       } catch let refusal as RequestRefusal {

@@ -44,6 +44,7 @@ struct FleetParkTests {
       // What is there besides cannot be listed, which a list says.
       #expect(try await host.json("tasks", "list")["incomplete"]?.string?.hasSuffix("what the fleet has besides is not listed") == true)
       let listing = try await host.cli("runs", "list")
+      #expect(try await host.cli("forecast").errors.contains("what the fleet has besides is not in the forecast"))
       #expect(listing.status == 0 && listing.errors.contains("what the fleet has besides is not listed"), "\(listing)")
       let why = try await host.cli("tasks", "why", id)
       #expect(why.output.contains("it is parked"), "\(why)")

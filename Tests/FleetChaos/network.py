@@ -54,9 +54,23 @@ class Network:
             if wanted:
                 subprocess.run(["iptables", "-A", chain, side, self.cable, "-j", "DROP"], check=True)
 
+    def lose(self, share):
+        """From now on so many of the packets vanish, in both directions."""
+        for chain, side in [("INPUT", "-i"), ("OUTPUT", "-o")]:
+            subprocess.run(["iptables", "-A", chain, side, self.cable, *self.some(share), "-j", "DROP"], check=True)
+        self.share = share
+
+    share = None
+
+    @staticmethod
+    def some(share):
+        return ["-m", "statistic", "--mode", "random", "--probability", str(share)]
+
     def heal(self):
         for chain, side in [("INPUT", "-i"), ("OUTPUT", "-o")]:
             while quiet("iptables", "-D", chain, side, self.cable, "-j", "DROP"):
+                pass
+            while self.share and quiet("iptables", "-D", chain, side, self.cable, *self.some(self.share), "-j", "DROP"):
                 pass
 
     def close(self):

@@ -150,6 +150,18 @@ def half_open(fleet):
 
 
 @needs(lambda fleet: fleet.without)
+def lossy(fleet):
+    """a fifth, then a half of all packets between hosts and the database is lost"""
+    for share in (0.2, 0.5):
+        for host in fleet.hosts:
+            host.network.lose(share)
+        time.sleep(3 * LEASE)
+        for host in fleet.hosts:
+            host.network.heal()
+        time.sleep(LEASE)
+
+
+@needs(lambda fleet: fleet.without)
 def all_cut(fleet):
     """all hosts are cut off from the database for three leases"""
     for host in fleet.hosts:
@@ -248,7 +260,7 @@ def restart(thing):
 
 
 PHASES = [
-    nothing, killed, frozen, database_killed, database_away, partition, half_open, all_cut, connections, exhausted, snapshot, clock,
+    nothing, killed, frozen, database_killed, database_away, partition, half_open, lossy, all_cut, connections, exhausted, snapshot, clock,
     database_clock, host_clock, full_disk, pool, drained, fenced, promotion]
 # Only by its name: two hosts may run a request until the first one knows.
 BY_NAME = [fenced_now]

@@ -121,9 +121,10 @@ final class FleetExchanges {
     keepDays(session)
     try watchOthers(session)
     agent.parking.move(by: agent)
-    let added = try add(&work.arrivals, session)
-    let isAsked = work.isAsked || added > 0
+    var added = try add(&work.arrivals, session)
+    var isAsked = work.isAsked || added > 0
     guard let incarnation = agent.lease.incarnation else {
+      if added > 0 { try session.notify() }
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
       work.errands = []
       return FleetLooks.pause
@@ -139,6 +140,11 @@ final class FleetExchanges {
     try successes.look(session)
     if !isAsked, let rest = looks.rest { return rest }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
+    if added > 0, wanted.isEmpty {
+      // It is for others: they need not wait for this host's look, nor this host look.
+      try session.notify()
+      (added, isAsked) = (0, work.isAsked)
+    }
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
