@@ -65,14 +65,10 @@ final class HandlerState {
   /// A handler whose runs are shorter than a commit would wait for a commit after each run. So it gets as many runs ahead as its threads
   /// finish during a few commits; these are recorded as claimed and begin when a thread is free. The maximum is 240: while one half runs,
   /// the other half is committed. Handlers that take 2 ms or more get none.
-  var slotsAhead: Int { max(0, mostAheadNow - max(0, running + queued - contract.maxConcurrentRuns)) }
+  var slotsAhead: Int { max(0, ahead - max(0, running + queued - contract.maxConcurrentRuns)) }
 
-  /// How many more of a fleet's requests it may have than it has runs and room: while the database takes what has ended and gives more, short
-  /// runs go on with these. They are no more than the work of some milliseconds, which other hosts do not miss.
-  var spare: Int { mostAheadNow }
-
-  /// How many runs it may have ahead of those that have begun.
-  private var mostAheadNow: Int {
+  /// How many runs it may have beyond its slots, those that it has included.
+  var ahead: Int {
     guard suspension == nil, askedBack == 0, !keepsHere, !isStuck, let typicalRun, typicalRun < Self.shortRun else { return 0 }
     return min(allowance, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
   }

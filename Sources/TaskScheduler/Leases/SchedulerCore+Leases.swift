@@ -12,11 +12,13 @@ extension SchedulerCore {
   /// How many more requests of each lane could begin now.
   func demand(for lanes: [Lane], now: WallTime) -> [LaneDemand] {
     lanes.map { lane in
-      guard mayStart, fleet != nil, let handler = handlers[lane.identifier], isOpen(handler.lane(lane.gates), of: handler, now: now) else {
-        return LaneDemand(room: 0)
-      }
+      guard mayStart, fleet != nil, let handler = handlers[lane.identifier] else { return LaneDemand(room: 0) }
+      let state = handler.lane(lane.gates)
+      guard isOpen(state, of: handler, now: now) else { return LaneDemand(room: 0) }
       var demand = LaneDemand(room: room(of: handler))
-      (demand.busy, demand.spare) = (handler.running + handler.queued + handler.held, handler.spare)
+      demand.busy = handler.running + handler.queued + handler.held
+      // What has limits would wait for them here, and another host could begin it.
+      demand.spare = mayQueue(state, of: handler) ? handler.ahead : 0
       let limits = policy.limits(of: lane.identifier)
       demand.rate = limits.rate
       if lane.gates.concurrencyKey != nil { (demand.runsPerKey, demand.ratePerKey) = (limits.runsPerKey, limits.ratePerKey) }
@@ -82,10 +84,15 @@ extension SchedulerCore {
     _ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime
   ) throws(RequestRefusal) {
     try request.checkFleetScope()
+    try draftingForFleet { () throws(RequestRefusal) in try check(&request, by: submitter, notes: &notes, now: now) }
+    request.isUnchecked = false
+  }
+
+  /// Does `body`, which checks submissions, as it is done for the fleet.
+  func draftingForFleet<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     draftsForFleet = true
     defer { draftsForFleet = false }
-    try check(&request, by: submitter, notes: &notes, now: now)
-    request.isUnchecked = false
+    return try body()
   }
 
   /// Takes a request of the fleet into the store. ``leave(_:_:)`` undoes it.
@@ -156,7 +163,8 @@ public struct LaneDemand: Sendable, Hashable {
   public var room: Int
   /// How many runs the identifier has now, with those that were handed out ahead.
   public var busy = 0
-  /// How many more than `busy` and `room` the host may have of the identifier, because its runs are short.
+  /// How many more than `busy` and `room` the host may have of the identifier: while the database takes what has ended and gives more, short
+  /// runs go on with these. It is the work of a few milliseconds, so other hosts lose nothing by it.
   public var spare = 0
   /// How often runs of the identifier may begin.
   public var rate: Rate?

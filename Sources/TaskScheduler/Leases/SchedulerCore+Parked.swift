@@ -58,9 +58,7 @@ extension SchedulerCore {
     for (index, request) in requests.enumerated() {
       do throws(RequestRefusal) { try request.checkParking() } catch { throw requests.count > 1 ? error.at(index) : error }
     }
-    draftsForFleet = true
-    defer { draftsForFleet = false }
-    var submissions = try submit(requests, transaction, now: now)
+    var submissions = try draftingForFleet { try submit(requests, transaction, now: now) }
     for index in submissions.indices {
       guard try park(submissions[index], transaction, now: now) else { continue }
       submissions[index].isParked = true
@@ -72,9 +70,8 @@ extension SchedulerCore {
   /// Keeps what a plugin submits for the fleet while it launches: the store has it with the launch, and the fleet when its database answers.
   func park(_ request: TaskRequest, launching plugin: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws {
     try request.checkParking()
-    draftsForFleet = true
-    defer { draftsForFleet = false }
-    _ = try park(try submit(request, by: .plugin(plugin), transaction, now: now), transaction, now: now)
+    let submission = try draftingForFleet { try submit(request, by: .plugin(plugin), transaction, now: now) }
+    _ = try park(submission, transaction, now: now)
   }
 
   /// Holds a new submission back until the fleet has it. Returns whether it is held.
