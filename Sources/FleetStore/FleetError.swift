@@ -21,7 +21,12 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Anything else, in the database's words.
   case refused(String)
 
-  package var isAway: Bool { if case .away = self { true } else { false } }
+  /// Whether it is worth a line in the log after `before`, which was the last one; nil for none. The words of a database that is away change as
+  /// it comes and goes.
+  package func isNews(after before: FleetError?) -> Bool {
+    if case .away = before, case .away = self { return false }
+    return before != self
+  }
 
   /// What happened, and what to do.
   package var description: String {

@@ -17,25 +17,4 @@ extension FleetSchema {
     $$
     """,
   ]
-
-  /// Functions have one form each: where an earlier build has made one with fewer parameters, a call would fit both. Roles may call the new
-  /// form if they might call the old one.
-  static let forms = [
-    """
-    DO $$
-    DECLARE old record; its_role text;
-    BEGIN
-      FOR old IN SELECT p.oid::regprocedure AS form, n.oid::regprocedure AS newer, p.proacl AS rights FROM pg_proc p JOIN pg_proc n
-          ON n.pronamespace = p.pronamespace AND n.proname = p.proname AND n.pronargs > p.pronargs
-          WHERE p.pronamespace = 'taskhost'::regnamespace AND n.pronargs = (
-            SELECT max(m.pronargs) FROM pg_proc m WHERE m.pronamespace = p.pronamespace AND m.proname = p.proname) LOOP
-        FOR its_role IN SELECT a.grantee::regrole::text FROM aclexplode(old.rights) a
-            WHERE a.privilege_type = 'EXECUTE' AND a.grantee <> 0 LOOP
-          EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', old.newer, its_role);
-        END LOOP;
-        EXECUTE format('DROP FUNCTION %s', old.form);
-      END LOOP;
-    END $$
-    """
-  ]
 }

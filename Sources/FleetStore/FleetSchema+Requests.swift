@@ -66,11 +66,11 @@ extension FleetSchema {
     END $$
     """,
     // What a host asks for each time: moves what has become due, and claims of each of `lanes` as many as `limits` says. The last row has no
-    // id, and says how many requests have become due, when the next one is due, or may be taken that prefers another host, how many lanes there are, which of the host's requests
-    // somebody has cancelled, which ones are late, whether an event is to be told of, and in which of the lanes `watched`
-    // requests are ready and left. A host that finds nothing writes nothing.
+    // id, and says how many requests have become due, when the next one is due, or one that prefers another host may be taken, how many lanes
+    // there are, which of the host's requests somebody has cancelled, which ones are late, whether an event is to be told of, and in which of
+    // the lanes `watched` requests are ready and left. A host that finds nothing writes nothing.
     //
-    // `prefers` has, of lanes whose requests prefer other hosts than this one, the label or the name of those, and '' of all others.
+    // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
     //
     // `hints` are ranks below which the host has found nothing: dead entries of the index are not read again and again. Of the limits that
     // hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the lanes' identifiers.
@@ -105,7 +105,8 @@ extension FleetSchema {
           CONTINUE WHEN most <= 0;
         END IF;
         waits := false;
-        IF prefers[i] <> '' THEN
+        IF prefers[i] <> '' AND NOT EXISTS (
+            SELECT FROM taskhost.host h WHERE h.incarnation = me AND taskhost.is_preferred(h, prefers[i])) THEN
           -- The head of the lane: millions of young requests may follow. Each one's own time is asked for as it comes: a join might read all.
           SELECT array_agg(h.rank) FILTER (WHERE h.due <= patient), array_agg(h.request) FILTER (WHERE h.due <= patient),
             min(h.due) FILTER (WHERE h.due > patient) INTO old_ranks, old_ids, its_young

@@ -11,7 +11,7 @@ extension FleetSession {
   package func health(long: Duration, patience: Duration) throws(FleetError) -> FleetHealth {
     var health = FleetHealth()
     let asked = SystemClock().wallTime
-    let time = try ask(PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"))
+    let time = try ask(PostgresStatement("SELECT \(FleetSchema.clock)"))
     health.trip = SystemClock().wallTime - asked
     health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
     let missing = try ask(Self.functions)

@@ -21,30 +21,20 @@ package struct FleetImport: Sendable {
 }
 
 extension FleetSession {
-  /// What of a store's requests the fleet has, or had.
-  package func imported(from store: UInt64) throws(FleetError) -> [RequestID: RequestID] {
+  /// What of a store's requests the fleet has, or had; only those that wait there still, or run, if `isLive`.
+  package func imported(from store: UInt64, isLive: Bool = false) throws(FleetError) -> [RequestID: RequestID] {
     let rows = try ask(
-      PostgresStatement("SELECT sequence, request FROM taskhost.imported WHERE store = $1", .int(Int64(bitPattern: store))))
+      PostgresStatement(
+        """
+        SELECT i.sequence, i.request FROM taskhost.imported i WHERE i.store = $1
+        \(isLive ? "AND EXISTS (SELECT FROM taskhost.request r WHERE r.id = i.request AND r.state <> 'failed')" : "")
+        """, .int(Int64(bitPattern: store))))
     var known: [RequestID: RequestID] = [:]
     for row in 0..<rows.count {
       guard let sequence = rows.int(row, 0), let request = rows.int(row, 1) else { continue }
       known[RequestID(sequence: sequence, origin: store)] = RequestID(sequence: request, origin: origin)
     }
     return known
-  }
-
-  /// Those of a store's requests that wait in the fleet still, or run there.
-  package func importedAndLive(from store: UInt64) throws(FleetError) -> [(RequestID, there: RequestID)] {
-    let rows = try ask(
-      PostgresStatement(
-        """
-        SELECT i.sequence, i.request FROM taskhost.imported i JOIN taskhost.request r ON r.id = i.request
-        WHERE i.store = $1 AND r.state <> 'failed'
-        """, .int(Int64(bitPattern: store))))
-    return (0..<rows.count).compactMap { row in
-      guard let sequence = rows.int(row, 0), let request = rows.int(row, 1) else { return nil }
-      return (RequestID(sequence: sequence, origin: store), RequestID(sequence: request, origin: origin))
-    }
   }
 
   /// The most requests in one statement.

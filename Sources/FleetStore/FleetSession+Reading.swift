@@ -80,7 +80,8 @@ extension FleetSession {
         """
         SELECT (SELECT count(*) FROM taskhost.ready), (SELECT count(*) FROM taskhost.later), (SELECT count(*) FROM taskhost.claim),
           (SELECT count(*) FROM taskhost.request WHERE state = 'failed'),
-          (SELECT count(*) FROM taskhost.request WHERE state = 'blocked'), (SELECT min(r.due) FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request), taskhost.now_ms()
+          (SELECT count(*) FROM taskhost.request WHERE state = 'blocked'),
+          (SELECT min(r.due) FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request), taskhost.now_ms()
         """))
     func count(_ column: Int) -> Int64 { rows.int(0, column) ?? 0 }
     return FleetCounts(

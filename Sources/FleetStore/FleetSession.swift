@@ -33,7 +33,7 @@ package final class FleetSession {
           """
           SELECT version, origin, lease_ms, current_setting('server_encoding'), pg_backend_pid(), EXISTS (
             SELECT FROM pg_stat_activity a WHERE a.pid = $1 AND a.wait_event = 'SyncRep' AND a.usename = current_user),
-            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            \(FleetSchema.clock)
           FROM taskhost.fleet
           """, .int(left)), by: SystemClock.now + patience)
       began = fleet.int(0, 6).map { WallTime(unixMilliseconds: $0) }

@@ -15,9 +15,6 @@ package struct FleetHost: Sendable {
   package init(name: String, program: String, labels: [String], identifiers: [TaskIdentifier]) {
     (self.name, self.program, self.labels, self.identifiers) = (name, program, labels, identifiers)
   }
-
-  /// Whether it is one of the hosts that ``RunConstraints/preferredHosts`` means.
-  package func isPreferred(_ preferred: String) -> Bool { name == preferred || labels.contains(preferred) }
 }
 
 /// The result of a renewal.
@@ -57,7 +54,7 @@ package struct FleetDemand: Sendable {
   package var rate: (count: Int, period: Duration)?
   /// The same for the lane's concurrency key.
   package var ratePerKey: (count: Int, period: Duration)?
-  /// The label or the name of other hosts, which get the lane's requests first, see ``Preference``; nil if this host need not wait.
+  /// The label or the name of the hosts that get the lane's requests first, see ``Preference``; nil for none.
   package var prefers: String?
 
   package init(lane: Int64, limit: Int, lowestRank: Int64 = .min) {

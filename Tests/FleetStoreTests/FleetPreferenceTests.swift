@@ -42,10 +42,9 @@ struct FleetPreferenceTests {
 
   @discardableResult private func run(_ sql: String) throws -> String { try fleet.server.run(sql, on: fleet.address) }
 
-  /// - Parameter waits: Whether the host is not among those that are preferred.
-  private func look(_ host: String, _ lane: Lane, limit: Int = 10, waits: Bool) throws -> FleetExchange {
+  private func look(_ host: String, _ lane: Lane, limit: Int = 10) throws -> FleetExchange {
     var demand = FleetDemand(lane: try fleet.session.lane(lane), limit: limit)
-    demand.prefers = waits ? lane.gates.preferredHosts : nil
+    demand.prefers = lane.gates.preferredHosts
     return try fleet.session.exchange(host, settling: [], wanting: [demand])
   }
 
@@ -54,25 +53,25 @@ struct FleetPreferenceTests {
     arguments: ["eu-west", "near"])
   func waiting(_ prefer: String) throws {
     let ids = try add(lane(prefer), young: [true, false, true])
-    let other = try look(far, lane(prefer), waits: true)
+    let other = try look(far, lane(prefer))
     #expect(other.claimed.map(\.id) == [ids[1]])
     // When the next one may be taken: 5 s after it is due.
     let next = try #require(other.nextDue)
     #expect(next > .seconds(10) && next <= .seconds(65), "\(next)")
-    let again = try look(far, lane(prefer), waits: true)
+    let again = try look(far, lane(prefer))
     #expect(again.claimed.isEmpty && again.promoted == 0)
-    let preferred = try look(near, lane(prefer), waits: false)
+    let preferred = try look(near, lane(prefer))
     #expect(preferred.claimed.map(\.id) == [ids[0], ids[2]] && preferred.nextDue == nil)
-    #expect(try look(far, lane(prefer), waits: true).nextDue == nil, "nothing is left")
+    #expect(try look(far, lane(prefer)).nextDue == nil, "nothing is left")
   }
 
   @Test("a request that becomes due meanwhile is looked at when it is due")
   func due() throws {
     _ = try add(lane("eu-west"), young: [true])
     _ = try fleet.session.enqueue([fleet.draft(due: SystemClock().wallTime + .seconds(3600))])
-    #expect(try #require(look(far, lane("eu-west"), waits: true).nextDue) <= .seconds(65))
-    _ = try look(near, lane("eu-west"), waits: false)
-    #expect(try #require(look(far, lane("eu-west"), waits: true).nextDue) > .seconds(3000))
+    #expect(try #require(look(far, lane("eu-west")).nextDue) <= .seconds(65))
+    _ = try look(near, lane("eu-west"))
+    #expect(try #require(look(far, lane("eu-west")).nextDue) > .seconds(3000))
   }
 
   @Test(
@@ -82,9 +81,9 @@ struct FleetPreferenceTests {
     ])
   func absent(_ change: String) throws {
     let ids = try add(lane("eu-west"), young: [true])
-    #expect(try look(far, lane("eu-west"), waits: true).claimed.isEmpty)
+    #expect(try look(far, lane("eu-west")).claimed.isEmpty)
     try run("UPDATE taskhost.host SET \(change) WHERE name = 'near'")
-    let free = try look(far, lane("eu-west"), waits: true)
+    let free = try look(far, lane("eu-west"))
     #expect(free.claimed.map(\.id) == ids && free.nextDue == nil)
   }
 
@@ -92,20 +91,20 @@ struct FleetPreferenceTests {
   func lastHost() throws {
     #expect(lane(Preference.lastHost).gates.preferredHosts == nil)
     let first = try add(lane(Preference.lastHost), young: [true])
-    #expect(try look(far, lane(Preference.lastHost), waits: true).claimed.map(\.id) == first)
+    #expect(try look(far, lane(Preference.lastHost)).claimed.map(\.id) == first)
     let second = try add(lane(Preference.lastHost, last: "near"), young: [true])
-    #expect(try look(far, lane(Preference.lastHost, last: "near"), waits: true).claimed.isEmpty)
-    #expect(try look(near, lane(Preference.lastHost, last: "near"), waits: false).claimed.map(\.id) == second)
+    #expect(try look(far, lane(Preference.lastHost, last: "near")).claimed.isEmpty)
+    #expect(try look(near, lane(Preference.lastHost, last: "near")).claimed.map(\.id) == second)
   }
 
   @Test("only the head of a lane is looked at for requests that have waited for long enough")
   func head() throws {
     let ids = try add(lane("eu-west"), young: [true, true, true, false, false, true, true, true, true, false])
-    #expect(try look(far, lane("eu-west"), limit: 1, waits: true).claimed.map(\.id) == [ids[3]])
+    #expect(try look(far, lane("eu-west"), limit: 1).claimed.map(\.id) == [ids[3]])
     // The fourth is young now, and the one behind is out of sight until the young ones are gone.
     try run("UPDATE taskhost.request SET due = taskhost.now_ms() + 60000 WHERE id = \(ids[4].sequence)")
-    #expect(try look(far, lane("eu-west"), limit: 1, waits: true).claimed.isEmpty)
-    #expect(try look(far, lane("eu-west"), limit: 3, waits: true).claimed.map(\.id) == [ids[9]])
+    #expect(try look(far, lane("eu-west"), limit: 1).claimed.isEmpty)
+    #expect(try look(far, lane("eu-west"), limit: 3).claimed.map(\.id) == [ids[9]])
   }
 
   @Test("limits of the fleet count what is taken after the wait too")
@@ -123,10 +122,10 @@ struct FleetPreferenceTests {
   @Test("what is given back without a run may be taken at once when its time has passed")
   func givenBack() throws {
     let ids = try add(lane("eu-west"), young: [false])
-    let claim = try #require(try look(near, lane("eu-west"), waits: false).claimed.first)
+    let claim = try #require(try look(near, lane("eu-west")).claimed.first)
     #expect(try fleet.session.giveBackUnknown(near, besides: []) == 1)
     #expect(claim.id == ids[0])
-    #expect(try look(far, lane("eu-west"), waits: true).claimed.map(\.id) == ids)
+    #expect(try look(far, lane("eu-west")).claimed.map(\.id) == ids)
   }
 
   @Test("a placement says who gets it first, and until when")

@@ -33,7 +33,8 @@ final class FleetAgent: Sendable {
     /// Changes with ``schedules``.
     var schedulesVersion = 1
     /// Why the last turn with the database failed; nil if it did not.
-    var trouble: String?
+    var failure: FleetError?
+    /// See ``set(stale:)``.
     var stale: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
@@ -111,15 +112,15 @@ final class FleetAgent: Sendable {
   // MARK: Called on any thread
 
   /// Why the database cannot be used; nil if it can.
-  var trouble: String? { lease.trouble ?? state.withLock { $0.trouble } }
+  var trouble: String? { lease.trouble ?? state.withLock { $0.failure }.map { "\($0)" } }
 
-  func set(trouble: String?) {
+  func set(failure: FleetError?) {
     let isNew = state.withLock { state in
-      defer { state.trouble = trouble }
-      return state.trouble != trouble
+      defer { state.failure = failure }
+      return failure?.isNews(after: state.failure) == true
     }
     // What concerns the lease too is in the log already.
-    if isNew, let trouble, lease.trouble == nil { log.error("\(trouble)") }
+    if isNew, let failure, lease.trouble == nil { log.error("\(failure)") }
   }
 
   /// Lets the thread look at the database.

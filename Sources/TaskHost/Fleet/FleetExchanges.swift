@@ -69,7 +69,7 @@ final class FleetExchanges {
       do throws(FleetError) {
         pause = try turn(&work)
         failures = 0
-        agent.set(trouble: nil)
+        agent.set(failure: nil)
       } catch {
         agent.putBack(work.settled)
         refuse(work.arrivals, "\(error)")
@@ -77,7 +77,7 @@ final class FleetExchanges {
         if error != .fenced {
           forgetSession()
           failures += 1
-          agent.set(trouble: "\(error)")
+          agent.set(failure: error)
         }
         pause = agent.place.pause(after: max(1, failures))
       }
@@ -133,9 +133,9 @@ final class FleetExchanges {
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
     if cleared != incarnation {
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
+      try cancelStale(session, incarnation)
       cleared = incarnation
     }
-    try cancelStale(session, incarnation)
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !isAsked, let rest = looks.rest { return rest }
@@ -313,7 +313,7 @@ final class FleetExchanges {
       guard room > 0 else { return nil }
       var wanted = FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed))
       wanted.identifier = lane.lane.identifier.rawValue
-      wanted.prefers = lane.lane.gates.preferredHosts.flatMap { agent.place.host.isPreferred($0) ? nil : $0 }
+      wanted.prefers = lane.lane.gates.preferredHosts
       wanted.runsPerKey = demand.runsPerKey
       wanted.rate = demand.rate.map { ($0.count, $0.period) }
       wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }

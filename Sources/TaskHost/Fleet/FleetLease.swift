@@ -212,8 +212,7 @@ final class FleetLease: Sendable {
   private func note(_ failure: FleetError) {
     let isNew = state.withLock { state in
       defer { state.failure = failure }
-      // The words of one that is away change as it comes and goes.
-      return state.failure.map { !$0.isAway || !failure.isAway ? $0 != failure : false } ?? true
+      return failure.isNews(after: state.failure)
     }
     if isNew { log.error("\(failure)") }
   }

@@ -28,7 +28,8 @@ extension HostParts {
       // The export may have been older than their ends here.
       let stale =
         moved.isEmpty
-        ? [] : try session.importedAndLive(from: store.origin).filter { (try? store.request($0.0))?.hasEndedHere == true }.map(\.there)
+        ? []
+        : try session.imported(from: store.origin, isLive: true).filter { (try? store.request($0.key))?.hasEndedHere == true }.map(\.value)
       return (session.origin, moved, stale)
     } catch {
       guard case .away = error else { throw HostFailure(.configuration, "fleet.url: \(error)") }
