@@ -60,7 +60,7 @@ final class PostgresConnection {
     }
   }
 
-  /// What libpq makes of an address; nil if there is no libpq.
+  /// Lets libpq read an address; nil if this machine has no libpq.
   static func check(_ address: String) -> FleetAddress? {
     do throws(PostgresError) { try load() } catch { return nil }
     return read(address)

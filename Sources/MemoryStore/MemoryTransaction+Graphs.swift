@@ -70,7 +70,8 @@ extension MemoryTransaction {
   func submission(withKey key: String, by plugin: TaskIdentifier?) throws -> KnownSubmission? { submissions[OwnedKey(key, of: plugin)] }
 
   func remember(_ submission: KnownSubmission, key: String, by plugin: TaskIdentifier?) throws {
-    set(submission, over: submissions[OwnedKey(key, of: plugin)]) { $0.submissions[OwnedKey(key, of: plugin)] = $1 }
+    let owned = OwnedKey(key, of: plugin)
+    set(submission, over: submissions[owned]) { $0.submissions[owned] = $1 }
   }
 
   func submissionCount(by plugin: TaskIdentifier) throws -> Int { submissions.keys.count { $0.identifier == plugin } }
@@ -81,7 +82,8 @@ extension MemoryTransaction {
   }
 
   func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
-    set((id, time), over: windows[OwnedKey(key, of: identifier)]) { $0.windows[OwnedKey(key, of: identifier)] = $1 }
+    let owned = OwnedKey(key, of: identifier)
+    set((id, time), over: windows[owned]) { $0.windows[owned] = $1 }
   }
 
   func windowCount(of identifier: TaskIdentifier, now: WallTime) throws -> Int {

@@ -219,8 +219,9 @@ import Testing
     #expect(fingerprints.count == Self.changes.count + 1)
     #expect(RequestFingerprint(of: keyed("j")).value == RequestFingerprint(of: keyed("i")).value)
     // Whoever adds a field decides whether it counts, and says so here.
-    // A trace does not count. A wish about lost conditions is in the gates as well; whether a deadline has passed or a pause holds it is
-    // not submitted; nor is where it ran last, who owns it, whether nobody is told, and whether no host has checked it. The payload names the tenant.
+    // A trace does not count. A wish about lost conditions is in the gates as well. The payload names the tenant. Nobody submits whether a
+    // deadline has passed, whether a pause holds the request, where it ran last, who owns it, whether its end is told, or whether a host has
+    // checked it.
     #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 24)
     #expect(Mirror(reflecting: RunConstraints.none).children.count == 13)
   }

@@ -20,7 +20,7 @@ extension HostConfiguration {
     compare("fleet", fleet == other.fleet)
     for identifier in fleetIdentifiers.symmetricDifference(other.fleetIdentifiers).sorted() {
       let table = (other.commands[identifier.rawValue] ?? commands[identifier.rawValue]) == nil ? "plugin" : "command"
-      names.append("\(table).\"\(identifier)\".scope")
+      names.append(ConfigurationPath(keys: [table, identifier.rawValue, "scope"]).description)
     }
     compare("metered_interfaces", meteredInterfaces == other.meteredInterfaces)
     return names

@@ -183,6 +183,9 @@ public struct FleetReview: Sendable {
 
   private var living: [FleetMember] { health.members.filter(\.state.isThere) }
 
+  /// Another host helps nobody while none of them can write.
+  private func starting(_ advice: String) -> String { health.waitingCommits > 0 ? "see replication: hosts cannot write" : advice }
+
   private func members() -> [Finding] {
     var findings: [Finding] = []
     for host in health.members where host.state == .expired {
@@ -190,7 +193,7 @@ public struct FleetReview: Sendable {
         Finding(
           .members, .failure, of: host.name,
           "the lease of \(host.name) has ended, and no host has taken over the \(host.held) requests that it held",
-          remedy: health.waitingCommits > 0 ? "see replication: hosts cannot write" : "start a host"))
+          remedy: starting("start a host")))
     }
     for (name, hosts) in Dictionary(grouping: living, by: \.name).sorted(by: { $0.key < $1.key }) where hosts.count > 1 {
       findings.append(
@@ -202,7 +205,7 @@ public struct FleetReview: Sendable {
       findings.append(
         Finding(
           .members, .failure, "no host is there", why: "nothing of the fleet runs",
-          remedy: health.waitingCommits > 0 ? "see replication: hosts cannot write" : "start one"))
+          remedy: starting("start one")))
     }
     return findings
   }

@@ -51,16 +51,19 @@ struct FleetOptions: ParsableArguments {
   /// Connects, and asks.
   func ask<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws -> Value {
     let address = try address()
-    do throws(FleetError) { return try body(FleetSession(address, name: "command line")) } catch { throw Self.failure(error, at: address) }
+    let session: FleetSession
+    do throws(FleetError) { session = try FleetSession(address, name: "command line") } catch { throw Self.failure(error) }
+    do throws(FleetError) { return try body(session) } catch { throw Self.failure(error, at: address) }
   }
 
   /// Does `body`. With `--json`, its failure is an object on standard output too.
   func answering(_ body: () throws -> Void) throws { try CommandFailure.answering(inJSON: json, body) }
 
-  static func failure(_ error: FleetError, at address: String) -> CommandFailure {
+  /// - Parameter address: A database that has answered before it failed: it is asked whether it waits for a standby.
+  static func failure(_ error: FleetError, at address: String? = nil) -> CommandFailure {
     switch error {
     case .away(let reason):
-      switch FleetSession.waitingCommits(address) {
+      switch address.map(FleetSession.waitingCommits) ?? 0 {
       case 0: CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
       case let count:
         CommandFailure(

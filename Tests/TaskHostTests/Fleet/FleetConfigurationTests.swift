@@ -3,6 +3,8 @@ import Testing
 @testable import TaskHost
 
 @Suite("A fleet in the configuration") struct FleetConfigurationTests {
+  private func found(_ address: String) -> [String] { problems("[fleet]\nurl = \"\(address)\"") }
+
   @Test(
     "an address with a password is refused, however it is written",
     arguments: [
@@ -10,7 +12,7 @@ import Testing
       "postgresql://u:%70@h",
     ])
   func password(address: String) {
-    let found = problems("[fleet]\nurl = \"\(address)\"")
+    let found = found(address)
     #expect(found.count == 1 && found[0].contains("the address has a password"), "\(found)")
   }
 
@@ -21,7 +23,7 @@ import Testing
       "postgres://h/%zz",
     ])
   func unreadable(address: String) {
-    let found = problems("[fleet]\nurl = \"\(address)\"")
+    let found = found(address)
     #expect(found.count == 1 && found[0].contains("postgres://USER@HOST/DATABASE"), "\(found)")
   }
 
@@ -32,7 +34,7 @@ import Testing
       "postgres://u@h/passwords",
     ])
   func sound(address: String) {
-    #expect(problems("[fleet]\nurl = \"\(address)\"") == [])
+    #expect(found(address) == [])
   }
 
   @Test("a scope that only a restart changes is named with its plugin")
