@@ -73,7 +73,8 @@ static taskhost_request waking(void) {
   return request;
 }
 
-static char answer[1024];
+/* Each run's own: what a run submits may begin on another thread before the run has ended. */
+static _Thread_local char answer[1024];
 
 static taskhost_status submit(taskhost_task task, taskhost_request request, char *id) {
   taskhost_submission submission = {.struct_size = sizeof submission};
