@@ -146,6 +146,20 @@ extension FleetSession {
     return rows.count > 0 ? try record(rows, 0, from: 0) : nil
   }
 
+  /// The payloads of those of these requests that the fleet has, wherever they are.
+  package func payloads(of ids: [RequestID]) throws(FleetError) -> [RequestID: [UInt8]] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT id, payload FROM taskhost.request WHERE id = ANY ($1)
+        UNION ALL SELECT id, payload FROM taskhost.ended WHERE id = ANY ($1)
+        """, .ints(ids.map(\.sequence))))
+    let found = (0..<rows.count).compactMap { row in
+      rows.int(row, 0).map { (RequestID(sequence: $0, origin: origin), rows.bytes(row, 1) ?? []) }
+    }
+    return Dictionary(found) { first, _ in first }
+  }
+
   /// The requests that ``RequestScan/covers(_:)`` and `accepts` hold for, as ``RequestStore/scan(_:accepts:)`` gives them. Those that a host
   /// has are `running`. Those that a newer host has written in a way that this one cannot read are left out: `taskhost fleet doctor` names
   /// them, and ``request(_:)`` says what is wrong.
@@ -226,7 +240,7 @@ extension FleetSession {
     runs(try ask(PostgresStatement("SELECT record, ended FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence))))
   }
 
-  /// The matching runs that have ended, newest first.
+  /// The matching runs that have ended, newest first, without output, log and trouble.
   package func runs(_ query: RunQuery) throws(FleetError) -> [RunRecord] {
     guard query.request.map({ $0.origin == origin }) != false else { return [] }
     let identifiers = query.identifiers.map(\.exact?.rawValue) + [query.identifier?.rawValue].compactMap(\.self)
@@ -238,7 +252,7 @@ extension FleetSession {
         ORDER BY id DESC LIMIT $5
         """, .int(query.request?.sequence), .text(query.after?.description), .texts(query.outcomes.map(\.rawValue)),
         .texts(identifiers.contains(nil) ? [] : identifiers.compactMap(\.self)), .int(Int64(max(query.limit, 1000)))))
-    return Array(runs(rows).filter(query.matches).prefix(max(1, query.limit)))
+    return runs(rows).filter(query.matches).prefix(max(1, query.limit)).map(\.listed)
   }
 
   /// Runs that go on, as their hosts have told of them last, newest first: of a request, or all.

@@ -104,7 +104,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
         // A run is created after its request, and ids increase.
         if let request = query.request, key.id <= request.sequence { return false }
         guard query.matches(run) else { return true }
-        found.append(Self.listed(run))
+        found.append(run.listed)
         return found.count < max(1, query.limit)
       }
       return found
@@ -125,7 +125,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
   public func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] {
     try access { tables in
       var last: [TaskIdentifier: RunRecord] = [:]
-      for run in tables.runs.values where last[run.identifier].map({ $0.id < run.id }) ?? true { last[run.identifier] = Self.listed(run) }
+      for run in tables.runs.values where last[run.identifier].map({ $0.id < run.id }) ?? true { last[run.identifier] = run.listed }
       return last
     }
   }
@@ -147,7 +147,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
         if case .request = key.subject, request?.state.isFinal ?? true { return nil }
         return ScheduleRecord(
           identifier: key.identifier, key: key.subject.key, request: request.flatMap { $0.state.isFinal ? nil : $0 },
-          lastRun: known.run.flatMap { tables.runs[$0] }.map(Self.listed), lastSuccess: known.lastSuccess, failures: known.failures,
+          lastRun: known.run.flatMap { tables.runs[$0] }.map(\.listed), lastSuccess: known.lastSuccess, failures: known.failures,
           failingSince: known.failingSince)
       }
       if onlyFailing { return ScheduleRecord.listed(found) }
@@ -178,13 +178,6 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
       tables.lanes.values.compactMap { lane in lane.first.flatMap { tables.rows[$0.id]?.record } }
         .filter { $0.state == .pending && $0.due <= time }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
     }
-  }
-
-  /// The run without the fields that listings omit.
-  private static func listed(_ run: RunRecord) -> RunRecord {
-    var run = run
-    (run.report.output, run.report.log, run.report.trouble) = ([], [], nil)
-    return run
   }
 
   /// Examines every request.

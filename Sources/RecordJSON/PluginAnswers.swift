@@ -6,27 +6,28 @@ public import TaskModel
 /// A plugin asks about its own identifiers and those that it may submit to. Of the latter it sees no payloads: whoever submitted them may
 /// have trusted only the handler. It sees no outputs of runs.
 public struct PluginAnswers: Sendable {
-  private let store: any RequestStore
+  private let records: any RecordReading
   private let rules: SubmissionRules
   private let explain: @Sendable (RequestRecord) throws(CallFailure) -> RequestExplanation
   private let conditions: @Sendable () throws(CallFailure) -> ConditionReport
 
   /// - Parameters:
+  ///   - records: All requests and runs that there are.
   ///   - rules: What each plugin may submit to.
   ///   - explain: Says why a request is not running. May block.
   ///   - conditions: The conditions of the machine. May block.
   public init(
-    _ store: any RequestStore, rules: SubmissionRules,
+    _ records: any RecordReading, rules: SubmissionRules,
     explain: @escaping @Sendable (RequestRecord) throws(CallFailure) -> RequestExplanation,
     conditions: @escaping @Sendable () throws(CallFailure) -> ConditionReport
   ) {
-    self.store = store
+    self.records = records
     self.rules = rules
     self.explain = explain
     self.conditions = conditions
   }
 
-  /// Answers a question. May block for about a quarter of a second.
+  /// Answers a question. May block for about a quarter of a second, besides the reading.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the run that asks.
@@ -51,7 +52,7 @@ public struct PluginAnswers: Sendable {
       query.identifier = asked
       return try Self.page(after: after, id: \.id) { (after, limit) throws(CallFailure) in
         (query.after, query.limit) = (after, limit)
-        return try reading { () throws(StoreError) in try store.runs(query) }
+        return try reading { () throws(StoreError) in try records.runs(query) }
       } complete: { (run) throws(CallFailure) in
         run
       } write: {
@@ -62,13 +63,13 @@ public struct PluginAnswers: Sendable {
       var query = RunQuery()
       (query.identifier, query.limit) = (asked, 1)
       query.outcomes = RunOutcome.allCases.filter(\.isSuccess)
-      guard let run = try reading({ () throws(StoreError) in try store.runs(query) }).first else {
+      guard let run = try reading({ () throws(StoreError) in try records.runs(query) }).first else {
         throw CallFailure(.notFound, "no run of \(asked) on record has succeeded")
       }
       return AnswerPage(texts: [try Self.text { $0.run(run) }])
     case .transfers(let after): return try transfers(after: after, own: own)
     case .transfer(let id):
-      guard let record = try reading({ () throws(StoreError) in try store.request(id) }), TransferPermission.owns(record, own) else {
+      guard let record = try reading({ () throws(StoreError) in try records.request(id) }), TransferPermission.owns(record, own) else {
         throw CallFailure(.notFound, "the plugin has no transfer \(id)")
       }
       let state = try transferState(of: record)
@@ -78,17 +79,17 @@ public struct PluginAnswers: Sendable {
 
   private func transfers(after: RequestID?, own: [TaskIdentifier]) throws(CallFailure) -> AnswerPage {
     try Self.page(after: after, id: \.id) { (after, limit) throws(CallFailure) in
-      var records: [RequestRecord] = []
+      var found: [RequestRecord] = []
       for identifier in own {
         var query = RequestQuery()
         (query.identifier, query.after, query.limit) = (.transfers, after, limit)
         query.tag = TransferPermission.tag(of: identifier)
         query.states = RequestState.allCases.filter { !$0.isFinal }
-        records += try reading { () throws(StoreError) in try store.requests(query) }
+        found += try reading { () throws(StoreError) in try records.requests(query) }
       }
-      return Array(records.sorted { $0.id > $1.id }.prefix(limit))
+      return Array(found.sorted { $0.id > $1.id }.prefix(limit))
     } complete: { (record) throws(CallFailure) in
-      try reading { () throws(StoreError) in try store.request(record.id) } ?? record
+      try reading { () throws(StoreError) in try records.request(record.id) } ?? record
     } write: { writer, record in
       writer.transfer((try? transferState(of: record)) ?? TransferState(record: record, run: nil), isWhole: true)
     }
@@ -99,8 +100,8 @@ public struct PluginAnswers: Sendable {
     var query = RunQuery()
     (query.request, query.limit) = (record.id, 1)
     return try reading { () throws(StoreError) in
-      guard let last = try store.runs(query).first else { return TransferState(record: record, run: nil) }
-      return TransferState(record: record, run: try store.run(last.id))
+      guard let last = try records.runs(query).first else { return TransferState(record: record, run: nil) }
+      return TransferState(record: record, run: try records.run(last.id))
     }
   }
 
@@ -113,11 +114,11 @@ public struct PluginAnswers: Sendable {
     query.states = RequestState.allCases.filter { !$0.isFinal }
     return try Self.page(after: after, id: \.id) { (after, limit) throws(CallFailure) in
       (query.after, query.limit) = (after, limit)
-      return try reading { () throws(StoreError) in try store.requests(query) }
+      return try reading { () throws(StoreError) in try records.requests(query) }
     } complete: { (record) throws(CallFailure) in
       guard own.contains(asked) else { return record }
       // A listing has no payloads.
-      return try reading { () throws(StoreError) in try store.request(record.id) } ?? record
+      return try reading { () throws(StoreError) in try records.request(record.id) } ?? record
     } write: {
       $0.request($1)
     }
@@ -126,7 +127,7 @@ public struct PluginAnswers: Sendable {
   /// A request on record. Throws `notFound`, also for those of identifiers that the plugin may not submit to: ids can be guessed, and
   /// nobody else's business is whether there is one.
   private func onRecord(_ id: RequestID, from identifier: TaskIdentifier, own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
-    try rules.visible(try reading { () throws(StoreError) in try store.request(id) }, id, to: identifier, own: own)
+    try rules.visible(try reading { () throws(StoreError) in try records.request(id) }, id, to: identifier, own: own)
   }
 
   private func shown(_ record: RequestRecord, _ own: [TaskIdentifier]) -> RequestRecord {

@@ -31,8 +31,7 @@ extension Host {
 
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    if let record = try stopElsewhere(id) { return record }
-    return try await change(id, .cancel(id))
+    try await ask { view.cancel(id, .cancel(id), completion: $0) }
   }
 
   /// Makes a dead letter pending again.
@@ -57,32 +56,7 @@ extension Host {
   private func change<Value: Sendable>(
     _ id: RequestID, revives: Bool = false, _ change: SchedulerChange<Value>
   ) async throws(RequestRefusal) -> Value {
-    guard let fleet = try fleetThatHas(id) else { return try await ask { self.scheduler.perform(change, completion: $0) } }
-    return try await ask { completion in
-      var errand = FleetErrand(.all([id])) { _ in
-        change
-      } completion: {
-        completion($0)
-      }
-      errand.revives = revives
-      fleet.agent.add(errand)
-    }
-  }
-
-  /// The fleet, if it has the request, and this host does not hold it for the fleet.
-  func fleetThatHas(_ id: RequestID) throws(RequestRefusal) -> FleetView? {
-    guard let fleet, fleet.has(id), try read({ () throws(StoreError) in try parts.requests.request(id) }) == nil else { return nil }
-    return fleet
-  }
-
-  /// Asks the host of the fleet that has a request to stop it, or whoever has it after that; nil if no other host has it.
-  private func stopElsewhere(_ id: RequestID) throws(RequestRefusal) -> RequestRecord? {
-    guard let fleet = try fleetThatHas(id) else { return nil }
-    var record = try fleet.request(id)
-    guard record.state == .running else { return nil }
-    let isAsked = try fleet.read { (session) throws(FleetError) in try session.stop(id) }
-    record.stopRequested = .cancelled
-    return isAsked ? record : nil
+    try await ask { view.change(id, revives: revives, change, completion: $0) }
   }
 
   // MARK: Many

@@ -12,14 +12,9 @@ extension Host {
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
-    let placement = try fleetThatHas(id)?.read { (session) throws(FleetError) in
-      try session.placement(of: id, preferring: record.request.gates.preferredHosts)
-    }
-    var explanation = try await onThread { [explainer] in
+    return try await onThread { [explainer] in
       Result { () throws(StoreError) in try explainer.explain(record) }.mapError { RequestRefusal($0) }
     }
-    if let placement { explanation.place(placement, of: record, at: configuration.fleetName) }
-    return explanation
   }
 
   /// All conditions of the machine. Reads those that no request waits for.

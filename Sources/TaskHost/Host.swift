@@ -67,6 +67,7 @@ public final class Host: Sendable {
   let board = ProblemBoard()
   /// Nil if the host is in no fleet.
   let fleet: FleetView?
+  let view: RequestView
   let debugged = DebuggedPlugins()
 
   /// Opens the store, finds plugins, lets them register, seals the registry, and starts due runs.
@@ -160,12 +161,14 @@ public final class Host: Sendable {
     self.scheduler = scheduler
     let fleet = try parts.fleetView(configuration, contracts, log)
     self.fleet = fleet
+    let view = RequestView(scheduler: scheduler, store: parts.store, held: parts.requests, fleet: fleet)
+    self.view = view
+    explainer = RequestExplainer(view: view, lastRuns: events.lastRuns, host: configuration.fleetName)
     surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
-    parts.services.begin(registry.registered.map(\.identifiers), fleet) { [conditions = surroundings.conditions] in
+    parts.services.begin(registry.registered.map(\.identifiers), view, explainer) { [conditions = surroundings.conditions] in
       conditions.look()
     }
     self.events = events
-    explainer = parts.explainer
     assertions = parts.assertions
     directory = parts.directory
     store = parts.store
@@ -235,17 +238,6 @@ public final class Host: Sendable {
   /// Expires the identifier's live runs as if their budget were spent. Refused if no plugin has registered it.
   public func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID] {
     try await ask { self.scheduler.simulateExpiration(identifier, completion: $0) }
-  }
-
-  func read<Value>(_ body: () throws(StoreError) -> Value) throws(RequestRefusal) -> Value {
-    do { return try body() } catch { throw RequestRefusal(error) }
-  }
-
-  func ask<Value: Sendable>(
-    _ body: (@escaping @Sendable (Result<Value, RequestRefusal>) -> Void) -> Void
-  ) async throws(RequestRefusal) -> Value {
-    let result = await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
-    return try result.get()
   }
 
   /// Replaces the observer of events; nil removes it.

@@ -29,7 +29,7 @@ extension HostConfiguration {
     policy.notices = NoticePolicy(host: hostName, rules: noticeRules)
     if !pings.isEmpty {
       policy.announced = Set(pings.keys)
-      let identifiers = pings.keys.compactMap { try? IdentifierPattern($0.rawValue) }
+      let identifiers = pings.keys.map(IdentifierPattern.init(_:))
       var rule = NoticeRule("ping", target: nil, kinds: [.failed], identifiers: identifiers)
       rule.isSilent = true
       policy.notices.rules.append(rule)
@@ -87,7 +87,7 @@ extension HostConfiguration {
   func maySubmit() -> [TaskIdentifier: [IdentifierPattern]] {
     var others = Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.maySubmit) })
     // Its transfers' ends launch their handlers.
-    others[.transfers, default: []] += transferring.compactMap { try? IdentifierPattern($0.rawValue) }
+    others[.transfers, default: []] += transferring.map(IdentifierPattern.init(_:))
     return others
   }
 

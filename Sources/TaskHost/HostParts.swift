@@ -31,7 +31,6 @@ struct HostParts: Sendable {
   let rules: RulesInForce
   let services: PluginServices
   let events: EventBroadcaster
-  let explainer: RequestExplainer
   let assertions: AssertionKeeper
   /// Receives launcher events. `events` notes a begin in memory that outlives the host before the scheduler records it.
   let sink: @Sendable (LauncherEvent) -> Void
@@ -65,8 +64,7 @@ struct HostParts: Sendable {
     let assertions = AssertionKeeper(
       tell: { events.receive($0) }, spare: { [scheduler] in scheduler.spare($0) }, held: { inhibitor.set($0) })
     self.assertions = assertions
-    explainer = RequestExplainer(store: requests, scheduler: scheduler, lastRuns: events.lastRuns)
-    services = PluginServices(scheduler, store: requests, explainer: explainer, clock: clock, rules: rules, assertions: assertions)
+    services = PluginServices(scheduler, store: requests, clock: clock, rules: rules, assertions: assertions)
     let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
       events.receive(event)
       scheduler.receive(event)

@@ -11,10 +11,7 @@ final class LastRuns: Sendable {
   private let known = Mutex(Known())
 
   func note(_ run: RunRecord) {
-    var run = run
-    run.report.output = []
-    run.report.log = []
-    known.withLock { $0.runs[run.identifier] = run }
+    known.withLock { $0.runs[run.identifier] = run.listed }
   }
 
   /// Blocks while it reads the history for the first time.

@@ -16,35 +16,37 @@ final class PluginServices: WorkerServices {
   private let rules: RulesInForce
   private let desk = OpenFileDesk()
   private let scheduler: Scheduler
-  private let explainer: RequestExplainer
   private let assertions: AssertionKeeper
-  /// Questions about requests and runs: a forecast takes up to a quarter of a second of a processor.
+  /// Questions about requests and runs: a forecast takes up to a quarter of a second of a processor, and a fleet's database may take long.
   private let questions = JobDesk<TaskIdentifier>("questions", mostWaiting: 256, mostOfOne: 32)
   private struct Surroundings {
     /// For each identifier, all identifiers of its plugin.
     var siblings: [TaskIdentifier: [TaskIdentifier]] = [:]
-    /// The conditions of the machine; nil until it is observed.
-    var conditions: (@Sendable () -> ConditionReport)?
-    /// Nil if the host is in no fleet.
-    var fleet: FleetView?
+    /// Nil until the host has launched.
+    var sources: Sources?
 
     mutating func add(_ plugins: [[TaskIdentifier]]) {
       for plugin in plugins { for identifier in plugin { siblings[identifier] = plugin } }
     }
   }
 
+  /// What requests and questions are answered from.
+  fileprivate struct Sources {
+    let view: RequestView
+    let explainer: RequestExplainer
+    /// Reads the conditions of the machine. May block.
+    let conditions: @Sendable () -> ConditionReport
+  }
+
   private let surroundings = Mutex(Surroundings())
 
   /// - Parameters:
-  ///   - explainer: Says why requests are not running.
   ///   - rules: What plugins may do.
   ///   - assertions: Keeps the execution assertions of runs.
   init(
-    _ scheduler: Scheduler, store: any RequestStore, explainer: RequestExplainer, clock: any HostClock, rules: RulesInForce,
-    assertions: AssertionKeeper
+    _ scheduler: Scheduler, store: any RequestStore, clock: any HostClock, rules: RulesInForce, assertions: AssertionKeeper
   ) {
     self.scheduler = scheduler
-    self.explainer = explainer
     self.assertions = assertions
     self.rules = rules
     self.store = store
@@ -54,12 +56,14 @@ final class PluginServices: WorkerServices {
   /// Begins to serve launched plugins, each given as the identifiers it registered.
   ///
   /// - Parameters:
-  ///   - fleet: The host's fleet, which gets submissions for its identifiers, and events.
+  ///   - view: Has all requests, those of the host's fleet too.
+  ///   - explainer: Says why requests are not running.
   ///   - conditions: Reads the conditions of the machine. May block.
-  func begin(_ plugins: [[TaskIdentifier]], _ fleet: FleetView?, conditions: @escaping @Sendable () -> ConditionReport) {
+  func begin(
+    _ plugins: [[TaskIdentifier]], _ view: RequestView, _ explainer: RequestExplainer, conditions: @escaping @Sendable () -> ConditionReport
+  ) {
     surroundings.withLock { surroundings in
-      surroundings.conditions = conditions
-      surroundings.fleet = fleet
+      surroundings.sources = Sources(view: view, explainer: explainer, conditions: conditions)
       surroundings.add(plugins)
     }
   }
@@ -71,14 +75,31 @@ final class PluginServices: WorkerServices {
 
   /// Serves a call. The answer comes on any thread once its effect is durable. Blocks only to read from the store.
   func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
-    do throws(CallFailure) { try begin(call, run, completion) } catch { completion(.failure(error)) }
+    let (siblings, sources) = surroundings.withLock { ($0.siblings[run.identifier], $0.sources) }
+    let own = siblings ?? [run.identifier]
+    let answer: @Sendable () -> Void = { [self] in
+      do throws(CallFailure) { try begin(call, run, own, sources, completion) } catch { completion(.failure(error)) }
+    }
+    guard let sources, call.takesLong(of: own, in: sources.view) else { return answer() }
+    let isTaken = questions.take(from: own.first ?? run.identifier) {
+      let began = SystemClock.now
+      answer()
+      // Plugins get at most half of a processor for their questions, and of a connection to the fleet's database.
+      return call.isForecast || sources.view.fleet != nil ? SystemClock.now - began : .zero
+    } failed: {
+      completion(.failure(CallFailure(.unavailable, $0.description)))
+    }
+    if !isTaken { completion(.failure(CallFailure(.limit, "too many questions wait for an answer: ask again later"))) }
   }
 
+  /// - Parameters:
+  ///   - own: All identifiers of the plugin that calls.
+  ///   - sources: Nil until the host has launched.
   private func begin(
-    _ call: WorkerCall, _ run: RunReference, _ completion: @escaping @Sendable (CallAnswer) -> Void
+    _ call: WorkerCall, _ run: RunReference, _ own: [TaskIdentifier], _ sources: Sources?,
+    _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) throws(CallFailure) {
-    let (siblings, fleet) = surroundings.withLock { ($0.siblings[run.identifier], $0.fleet) }
-    let own = siblings ?? [run.identifier]
+    let plugin = own.first ?? run.identifier
     let rules = rules.current
     switch call {
     case .state(_, let key): completion(.bytes(try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }))
@@ -88,49 +109,59 @@ final class PluginServices: WorkerServices {
     case .setCheckpoint(_, let value):
       scheduler.setCheckpoint(value, run: run.run, request: run.request) { completion(CallAnswer($0)) }
     case .submit(_, let request):
+      let view = try sources.ready.view
       try rules.submissions.check(request, from: run.identifier, own: own) { (id) throws(CallFailure) in
-        if let fleet, fleet.has(id), let shared = try? fleet.request(id) { return shared.request.identifier }
-        return try reading { () throws(StoreError) in try store.request(id) }?.request.identifier
+        try reading { () throws(StoreError) in try view.request(id) }?.request.identifier
       }
-      let plugin = own.first ?? run.identifier
       let done: @Sendable (Result<Submission, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { .submission($0) })) }
-      guard let fleet, fleet.identifiers.contains(request.identifier) else {
-        return scheduler.submit(request, from: run.run, of: run.request, by: plugin, completion: done)
+      guard let fleet = view.fleet, view.shares([request.identifier]) else {
+        return scheduler.perform(.submit(request, by: plugin).onBehalf(of: run), completion: done)
       }
       fleet.agent.submit(request, from: run, by: plugin, completion: done)
     case .cancel(_, let request):
-      _ = try changeable(request, for: run, own)
-      scheduler.perform(.cancel(request)) { completion(CallAnswer($0.map { _ in .done })) }
+      let view = try sources.ready.view
+      _ = try changeable(request, in: view, for: run, own)
+      view.cancel(request, .cancel(request)) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
-      completion(.pending(try reading { () throws(StoreError) in try store.pendingRequests(of: own, after: request) }))
+      let view = try sources.ready.view
+      completion(.pending(try reading { () throws(StoreError) in try view.pendingRequests(of: own, after: request) }))
     case .cancelPending(_, let identifier):
       if let identifier, !own.contains(identifier) {
         throw CallFailure(.notPermitted, "\(identifier) is not an identifier of the plugin that registered \(run.identifier)")
       }
-      scheduler.cancelPending(of: identifier.map { [$0] } ?? own, from: run.run, of: run.request) { result in
-        completion(CallAnswer(result.map { .count($0) }))
-      }
+      let view = try sources.ready.view
+      view.cancelPending(of: identifier.map { [$0] } ?? own, onBehalfOf: run) { completion(CallAnswer($0.map { .count($0) })) }
     case .notify(_, let event, let payload):
       try rules.events.check(event, from: run.identifier, own: own)
+      let fleet = sources?.view.fleet
       scheduler.notify(event, payload: payload, from: run.run, of: run.request) { result in
         fleet.passing(result, of: event, payload: payload) { completion(CallAnswer($0.map { .count($0.waiting) })) }
       }
-    case .ask(_, let question): ask(question, for: run, own, completion)
+    case .ask(_, let question):
+      let sources = try sources.ready
+      let answers = PluginAnswers(sources.view, rules: rules.submissions) { [self] (record) throws(CallFailure) in
+        try reading { () throws(StoreError) in try sources.explainer.explain(record) }
+      } conditions: {
+        sources.conditions()
+      }
+      completion(.page(try answers.answer(to: question, from: run.identifier, own: own)))
     case .snooze(_, let request, let delay):
       do throws(RequestRefusal) { try RequestField.delay.check(delay) } catch { throw CallFailure(error) }
-      _ = try changeable(request, for: run, own)
-      scheduler.snooze(request, until: clock.wallTime + delay, from: run.run, of: run.request) { result in
+      let view = try sources.ready.view
+      _ = try changeable(request, in: view, for: run, own)
+      view.change(request, .snooze(request, until: clock.wallTime + delay).onBehalf(of: run)) { result in
         completion(
           CallAnswer(result.map { .submission(Submission(id: request, disposition: .updated, nextStart: $0.record.due, notes: $0.notes)) }))
       }
     case .update(_, let request, let fields):
-      _ = try changeable(request, for: run, own)
+      let view = try sources.ready.view
+      _ = try changeable(request, in: view, for: run, own)
       try rules.submissions.check(fields.identifier, from: run.identifier, own: own)
       try rules.submissions.checkFields(of: fields, own: own)
       var fields = fields
       // Its ends are then told with this plugin's authority.
-      if fields.identifier == .transfers { fields.owner = own.first ?? run.identifier }
-      scheduler.update(request, with: fields, from: run.run, of: run.request) { result in
+      if fields.identifier == .transfers { fields.owner = plugin }
+      view.change(request, .update(request, with: fields).onBehalf(of: run)) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .openFiles(_, let directory, let files):
@@ -140,7 +171,7 @@ final class PluginServices: WorkerServices {
         throw CallFailure(
           .notPermitted, "\(directory.escapingControlCharacters) is not below a path of the plugin's entitlements: \(advice)")
       }
-      desk.ask(files, in: directory, by: own.first ?? run.identifier) { result in
+      desk.ask(files, in: directory, by: plugin) { result in
         switch result {
         case .success(let uses): completion(.bytes(uses.map(\.rawValue)))
         case .failure(let failure): completion(.failure(failure))
@@ -157,7 +188,7 @@ final class PluginServices: WorkerServices {
     case .submitTransfer(_, let request):
       try rules.submissions.checkWake(of: request, own: own)
       let order = try rules.transferPermission(own, asking: run.identifier).order(request)
-      scheduler.submit(order, from: run.run, of: run.request, by: own.first ?? run.identifier) { result in
+      scheduler.perform(.submit(order, by: plugin).onBehalf(of: run)) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .changeTransfer(_, let id, let change): try self.change(id, change, by: run, own, completion)
@@ -182,37 +213,15 @@ final class PluginServices: WorkerServices {
   }
 
   /// A live request that the run's plugin may cancel and change. Throws `notFound`, and `notPermitted` for the request of a `schedule`.
-  private func changeable(_ request: RequestID, for run: RunReference, _ own: [TaskIdentifier]) throws(CallFailure) -> RequestRecord {
+  private func changeable(
+    _ request: RequestID, in view: RequestView, for run: RunReference, _ own: [TaskIdentifier]
+  ) throws(CallFailure) -> RequestRecord {
     let record = try rules.current.submissions.visible(
-      try reading { () throws(StoreError) in try store.request(request) }, request, to: run.identifier, own: own, isLive: true)
+      try reading { () throws(StoreError) in try view.request(request) }, request, to: run.identifier, own: own, isLive: true)
     guard !record.request.isSchedule else {
       throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
     }
     return record
-  }
-
-  private func ask(
-    _ question: PluginQuestion, for run: RunReference, _ own: [TaskIdentifier], _ completion: @escaping @Sendable (CallAnswer) -> Void
-  ) {
-    let answers = PluginAnswers(store, rules: rules.current.submissions) { [explainer] (record) throws(CallFailure) in
-      do throws(StoreError) { return try explainer.explain(record) } catch { throw CallFailure(.unavailable, error.description) }
-    } conditions: { [self] () throws(CallFailure) in
-      guard let conditions = surroundings.withLock({ $0.conditions }) else {
-        throw CallFailure(.unavailable, "the host does not observe the machine yet")
-      }
-      return conditions()
-    }
-    let isTaken = questions.take(from: own.first ?? run.identifier) {
-      let began = SystemClock.now
-      do throws(CallFailure) {
-        completion(.page(try answers.answer(to: question, from: run.identifier, own: own)))
-      } catch { completion(.failure(error)) }
-      // Plugins get at most half of a processor for their questions.
-      return question.isCostly ? SystemClock.now - began : .zero
-    } failed: {
-      completion(.failure(CallFailure(.unavailable, $0.description)))
-    }
-    if !isTaken { completion(.failure(CallFailure(.limit, "too many questions wait for an answer: ask again later"))) }
   }
 
   private func reading<Value>(_ body: () throws(StoreError) -> Value) throws(CallFailure) -> Value {
@@ -231,9 +240,31 @@ extension PluginServices: CallingServices {
   }
 }
 
-extension PluginQuestion {
+extension PluginServices.Sources? {
+  fileprivate var ready: PluginServices.Sources {
+    get throws(CallFailure) {
+      guard let self else { throw CallFailure(.unavailable, "the host has not launched yet: ask again soon") }
+      return self
+    }
+  }
+}
+
+extension WorkerCall {
   /// Whether the answer takes a forecast.
-  fileprivate var isCostly: Bool { if case .explanation = self { true } else { false } }
+  fileprivate var isForecast: Bool { if case .ask(_, .explanation) = self { true } else { false } }
+
+  /// Whether the answer takes longer than to read from the store.
+  ///
+  /// - Parameter own: The identifiers of the plugin that calls.
+  fileprivate func takesLong(of own: [TaskIdentifier], in view: RequestView) -> Bool {
+    switch self {
+    case .ask: true
+    case .pending: view.shares(own)
+    case .cancel(_, let id), .snooze(_, let id, _), .update(_, let id, _): view.fleet?.has(id) == true
+    case .submit(_, let request): view.fleet != nil && !request.after.isEmpty
+    default: false
+    }
+  }
 }
 
 extension CallAnswer {

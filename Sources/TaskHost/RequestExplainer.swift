@@ -1,25 +1,38 @@
+import FleetStore
 import HostThreads
 import TaskModel
 import TaskScheduler
 
 /// Explains why requests are not running: for operators, and for plugins.
 struct RequestExplainer: Sendable {
-  let store: any RequestStore
-  let scheduler: Scheduler
+  let view: RequestView
   let lastRuns: LastRuns
+  /// What the fleet calls this host.
+  let host: String
   /// How many live requests a forecast reads at most.
   static let forecastRequests = 20_000
 
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes. Blocks for up to about a quarter of
-  /// a second.
+  /// a second, and until the fleet's database has answered.
   func explain(_ record: RequestRecord) throws(StoreError) -> RequestExplanation {
+    let placement = try view.fleetThatHas(record.id)?.read { (session) throws(FleetError) in
+      try session.placement(of: record.id, preferring: record.request.gates.preferredHosts)
+    }
+    var explanation = try explainHere(record)
+    if let placement { explanation.place(placement, of: record, at: host) }
+    return explanation
+  }
+
+  /// The same as if the request were the host's own.
+  private func explainHere(_ record: RequestRecord) throws(StoreError) -> RequestExplanation {
+    let store = view.held
     let edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: record.id)
     let obstacle = try RetryObstacle.find(for: record, edges: store.edges(of:), request: store.request(_:))
     var query = RunQuery()
     (query.request, query.limit) = (record.id, 1)
     let lastEnded = try store.runs(query).first?.ended
     let answer = Awaited<(RequestExplanation, ForecastBasis)>()
-    scheduler.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: lastEnded) { answer.set(($0, $1)) }
+    view.scheduler.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: lastEnded) { answer.set(($0, $1)) }
     let (explanation, basis) = answer.wait()
     do { return try basis.complete(explanation, of: record) { try queue(dueBy: $0) } } catch {
       throw error as? StoreError ?? .other("\(error)")
@@ -32,6 +45,7 @@ struct RequestExplainer: Sendable {
     query.states = [.blocked, .pending, .claimed, .running]
     query.dueBy = to
     query.limit = Self.forecastRequests
+    let store = view.held
     var requests = try store.requests(query)
     // The forecast lists requests that wait for an event, without a time.
     query.dueBy = nil

@@ -6,14 +6,18 @@ import Testing
 /// What plugins do with requests of the fleet from their runs.
 @Suite("Fleet: plugins", .timeLimit(.minutes(10)))
 struct FleetPluginTests {
-  /// Two hosts with the plugin `script` for the fleet.
-  private func withHosts(_ body: (FleetGround, HostProcess, HostProcess) async throws -> Void) async throws {
+  /// Two hosts with a plugin of which the fleet has the identifiers.
+  private func withHosts(
+    _ plugin: String = "script", _ identifiers: [String] = ["test.script"],
+    _ body: (FleetGround, HostProcess, HostProcess) async throws -> Void
+  ) async throws {
     let fleet = try await FleetGround(lease: "10s")
     try await HostProcess.prepare { first in
       try await HostProcess.prepare { second in
         for (name, host) in [("a", first), ("b", second)] {
-          try await host.add("script.so", "script")
-          try host.configure("[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n[plugin.\"test.script\"]\nscope = \"fleet\"\n")
+          try await host.add("\(plugin).so", plugin)
+          let scopes = identifiers.map { "[plugin.\"\($0)\"]\nscope = \"fleet\"\n" }
+          try host.configure("[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n\(scopes.joined())")
         }
         try await FleetGround.joined(first, second)
         try await body(fleet, first, second)
@@ -21,8 +25,8 @@ struct FleetPluginTests {
     }
   }
 
-  private func output(_ host: HostProcess, _ script: String) async throws -> JSON {
-    let run = try await host.run(script)
+  private func output(_ host: HostProcess, _ script: String, of identifier: String = "test.script") async throws -> JSON {
+    let run = try await host.run(script, identifier: identifier)
     return try #require(run["run"]?["output"], "\(run)")
   }
 
@@ -72,6 +76,66 @@ struct FleetPluginTests {
       let movedToo = try await host.request(second, is: "cancelled")
       #expect(movedToo["last_message"]?.string?.hasPrefix("moved to the fleet as ") == true, "\(movedToo)")
       #expect(movedToo["last_message"] != moved["last_message"])
+    }
+  }
+
+  @Test("a run asks about requests and runs of the fleet, wherever they are")
+  func asks() async throws {
+    try await withHosts { _, first, second in
+      let later = try await second.submit("result 0", ["--after", "1h"])
+      let ended = try await second.submit("result 0")
+      try await first.request(ended, is: "succeeded")
+      for host in [first, second] {
+        let shown = try #require(try await output(host, "show \(later)")["texts"]?.array.first)
+        #expect(shown["id"]?.string == later)
+        #expect(shown["payload"]?.string == "result 0", "\(shown)")
+        let why = try await output(host, "why \(later)")["texts"]?.array.first
+        #expect(why?["gates"]?.array.isEmpty == false, "\(String(describing: why))")
+        let live = try await output(host, "live")["texts"]?.array ?? []
+        #expect(live.contains { $0["id"]?.string == later }, "\(live)")
+        let runs = try await output(host, "history test.script 20")["texts"]?.array ?? []
+        #expect(runs.contains { $0["request"]?.string == ended }, "\(runs)")
+        let success = try await output(host, "last-success test.script")
+        #expect(success["texts"]?.array.first?["outcome"]?.string == "succeeded", "\(success)")
+      }
+      let gone = try await output(first, "show 01976c1e-0000-7000-8000-000000000000")
+      #expect(gone["status"]?.integer == -8, "\(gone)")
+    }
+  }
+
+  @Test("a run postpones and updates a request of the fleet that no host has")
+  func changes() async throws {
+    try await withHosts { _, first, second in
+      let later = try await first.submit("result 0", ["--after", "1h"])
+      let due = try #require(try await first.json("tasks", "show", later)["due_unix_ms"]?.integer)
+      let postponed = try await output(second, "postpone \(later) 7200000")
+      #expect(postponed["status"]?.integer == 0, "\(postponed)")
+      #expect(try #require(postponed["start"]?.integer) > due + 3_000_000)
+      let updated = try await output(second, "reprioritize \(later) 7")
+      #expect(updated["status"]?.integer == 0, "\(updated)")
+      #expect(try await first.json("tasks", "show", later)["priority"]?.integer == 7)
+      // What the update left out is as if it had been left out at first.
+      try await first.request(later, is: "succeeded")
+      #expect(try await output(second, "postpone \(later) 1000")["status"]?.integer == -8)
+    }
+  }
+
+  @Test("a run lists and cancels what is pending of its plugin in the fleet, and nothing that runs")
+  func cancels() async throws {
+    let (one, other) = ("test.requests.first", "test.requests.second")
+    try await withHosts("requests", [one, other]) { _, first, second in
+      _ = try await output(first, "submit .second 7200 a;submit .first 3600 b", of: one)
+      _ = try await output(second, "submit .second 3600 c", of: one)
+      let last = try #require(try await second.json("tasks", "list", "--identifier", other)["requests"]?.array.first?["id"]?.string)
+      let listed = try await output(second, "list", of: one)
+      #expect(listed["list"]?.array.compactMap(\.string) == [".second a 2 1", ".first b 1 1", ".second c 2 1"], "\(listed)")
+      #expect(try await output(second, "cancel-one \(last)", of: one)["cancel"]?.integer == 0)
+      try await first.request(last, is: "cancelled")
+      let cancelled = try await output(first, "cancel .second", of: one)
+      #expect(cancelled["cancelled"]?.integer == 1, "\(cancelled)")
+      let all = try await output(second, "cancel-all", of: one)
+      #expect(all["cancelled"]?.integer == 1, "\(all)")
+      #expect(try await output(second, "list", of: one)["list"]?.array.isEmpty == true)
     }
   }
 }

@@ -129,7 +129,8 @@ import Testing
 
   private func cancelPending(_ host: ScheduledHost, from order: RunOrder) async throws -> Int {
     try await withCheckedThrowingContinuation { done in
-      host.scheduler.cancelPending(of: [.sample()], from: order.run, of: order.request) { done.resume(with: $0) }
+      let run = RunReference(run: order.run, request: order.request, identifier: .sample())
+      host.scheduler.perform(.cancelPending(of: [.sample()]).onBehalf(of: run)) { done.resume(with: $0) }
     }
   }
 

@@ -18,11 +18,12 @@ import Testing
     host.scheduler.receive(.ended(order.run, .returned(.failure, stop: stop), report))
     var request = TaskRequest.sample()
     request.earliestBegin = SystemClock().wallTime + .seconds(3600)
+    let run = RunReference(run: order.run, request: order.request, identifier: .sample())
     let answer = await withCheckedContinuation { done in
-      host.scheduler.submit(request, from: order.run, of: order.request, by: .sample()) { done.resume(returning: $0) }
+      host.scheduler.perform(.submit(request, by: .sample()).onBehalf(of: run)) { done.resume(returning: $0) }
     }
     let cancelled = await withCheckedContinuation { done in
-      host.scheduler.cancelPending(of: [.sample()], from: order.run, of: order.request) { done.resume(returning: $0) }
+      host.scheduler.perform(.cancelPending(of: [.sample()]).onBehalf(of: run)) { done.resume(returning: $0) }
     }
     switch stop {
     case .some:

@@ -128,7 +128,8 @@ import Testing
     }
     func submit() async throws -> Submission {
       try await withCheckedThrowingContinuation { done in
-        host.scheduler.submit(.sample(begin: hour), from: order.run, of: order.request, by: .sample()) { done.resume(with: $0) }
+        let run = RunReference(run: order.run, request: order.request, identifier: .sample())
+        host.scheduler.perform(.submit(.sample(begin: hour), by: .sample()).onBehalf(of: run)) { done.resume(with: $0) }
       }
     }
     try await keep()

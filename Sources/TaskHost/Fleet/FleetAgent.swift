@@ -152,17 +152,16 @@ final class FleetAgent: Sendable {
     _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
-    let first: @Sendable (Result<[Submission], RequestRefusal>) -> Void = { completion(Self.first(of: $0)) }
     guard !request.dependsOnOthers else {
       return add(
         FleetErrand(.submission([request])) { _ in
-          .submit(request, from: run, by: plugin)
+          .submit(request, by: plugin).onBehalf(of: run)
         } completion: {
-          first($0)
+          completion($0)
         })
     }
     scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
-      add(draft.map { [$0] }, completion: first)
+      add(draft.map { [$0] }) { completion(Self.first(of: $0)) }
     }
   }
 

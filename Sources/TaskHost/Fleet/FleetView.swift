@@ -21,15 +21,15 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
 
   /// Asks the database; blocks until it has answered, for some seconds at most.
-  func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value {
-    do throws(FleetError) { return try ask(body) } catch { throw RequestRefusal(.unavailable, "\(error)") }
+  func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(StoreError) -> Value {
+    do throws(FleetError) { return try ask(body) } catch { throw .away("\(error)") }
   }
 
   /// The same for what completes an answer: nil while the database is away, which the host's status says.
-  func readIfThere<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(RequestRefusal) -> Value? {
+  func readIfThere<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(StoreError) -> Value? {
     do throws(FleetError) { return try ask(body) } catch {
       if case .away = error { return nil }
-      throw RequestRefusal(.unavailable, "\(error)")
+      throw .away("\(error)")
     }
   }
 
@@ -48,11 +48,5 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     let value = try body(new)
     session = new
     return value
-  }
-
-  /// A request of the fleet, wherever it is.
-  func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
-    if let record = try read({ (session) throws(FleetError) in try session.request(id) }) { return record }
-    throw RequestRefusal(.notFound, "the fleet has no request \(id)")
   }
 }

@@ -1,7 +1,19 @@
+/// Has requests and runs, which any thread may read. Blocks.
+public protocol RecordReading: Sendable {
+  /// The matching requests.
+  func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
+  /// A request with its payload; nil if it does not exist.
+  func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
+  /// The matching runs that have ended, newest first, without output, log and trouble.
+  func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
+  /// A run that has ended, with all fields; nil if there is none.
+  func run(_ id: RunID) throws(StoreError) -> RunRecord?
+}
+
 /// Stores requests, runs and plugin state durably.
 ///
 /// Only the scheduler's thread writes. Any thread may read and sees committed data.
-public protocol RequestStore: Sendable {
+public protocol RequestStore: RecordReading {
   /// The 62 bits that all ids of this store share.
   var origin: UInt64 { get }
 
@@ -9,20 +21,12 @@ public protocol RequestStore: Sendable {
   /// thread, which must be the writing thread.
   func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value
 
-  /// The matching requests.
-  func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
   /// The requests that ``RequestScan/covers(_:)`` and `accepts` hold for. Looks at a bounded number of requests.
   ///
   /// - Parameter accepts: Gets records with their payload if the scan says so. Must not use the store.
   func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests
-  /// A request with its payload; nil if it does not exist.
-  func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
   /// The waiting requests of these identifiers without those of a `schedule`, oldest first, starting after `request` (nil: from the first).
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage
-  /// The matching runs that have ended, newest first, without output, log and trouble.
-  func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
-  /// A run that has ended, with all fields; nil if there is none.
-  func run(_ id: RunID) throws(StoreError) -> RunRecord?
   /// The dependencies of a request, in the order in which they were added.
   func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord]
   /// At most `limit` schedule records, failing schedules preferred, ordered by identifier and key. Includes live repeating requests that

@@ -24,6 +24,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case sealed(String)
   /// A sealed value does not open: only what needs this value fails.
   case damagedValue(String)
+  /// What the fleet has cannot be read now.
+  case away(String)
   /// Anything else, in the database's words.
   case other(String)
 
@@ -42,7 +44,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .cut(let detail): "the store's files were cut short while the host had them open (\(detail))"
     case .lost(let detail): "the store has lost records (\(detail))"
     case .fenced: "the run is no longer the request's current run: nothing was written"
-    case .limit(let detail), .sealed(let detail), .damagedValue(let detail): detail
+    case .limit(let detail), .sealed(let detail), .damagedValue(let detail), .away(let detail): detail
     case .other(let detail): "the store failed: \(detail)"
     }
   }
@@ -60,7 +62,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .lost: "restore the state directory from a copy, or continue without them: taskhost run --accept-store-loss, once"
     case .sealed: "name the file with that key: encryption.key_file; see Documentation/encryption.md"
     case .damagedValue: "restore a backup, or do without it"
-    case .fenced, .limit, .other: nil
+    case .fenced, .limit, .away, .other: nil
     }
   }
 }

@@ -11,6 +11,9 @@ public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
+  /// Creates the pattern that covers one identifier alone.
+  public init(_ identifier: TaskIdentifier) { text = identifier.rawValue }
+
   /// The one identifier that the pattern names; nil for a wildcard.
   public var exact: TaskIdentifier? { text.hasSuffix("*") ? nil : try? TaskIdentifier(text) }
 

@@ -24,6 +24,14 @@ public struct RequestScan: Sendable, Hashable {
   /// Selects all requests, newest first, up to 100.
   public init() {}
 
+  /// Selects what a query does that asks neither for a time nor for events.
+  public init(_ query: RequestQuery) {
+    states = query.states
+    identifiers = query.identifier.map { [IdentifierPattern($0)] } ?? []
+    tags = query.tag.map { [[$0]] } ?? []
+    (after, limit) = (query.after, query.limit)
+  }
+
   /// The number of rows that a store looks at before it gives what it has, so that an answer takes milliseconds however large the store is.
   public static let rows = 20_000
   /// The same for the records among them that match the states and identifiers, but are not accepted.

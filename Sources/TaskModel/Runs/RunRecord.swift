@@ -27,6 +27,13 @@ public struct RunRecord: Sendable, Hashable {
   /// was cancelled, replaced, or interrupted by a condition or a shutdown before its time was up did not expire.
   public var isExpired: Bool { outcome == .expired || report.stopReason == .budget || report.stopReason == .stalled }
 
+  /// The run as a listing has it, without output, log and trouble.
+  public var listed: RunRecord {
+    var run = self
+    (run.report.output, run.report.log, run.report.trouble) = ([], [], nil)
+    return run
+  }
+
   /// Creates a record.
   public init(
     id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,

@@ -24,22 +24,27 @@ extension SchedulerCore {
     return record
   }
 
-  /// Cancels the waiting requests of these identifiers, except those of a `schedule`: they belong to the operator.
+  /// Cancels the waiting requests of these identifiers, except those of a `schedule`.
   ///
   /// - Returns: The number of cancelled requests.
   func cancelPending(of identifiers: [TaskIdentifier], _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
+    try identifiers.reduce(0) { try $0 + cancel(waiting: transaction.waiting(of: $1), transaction, now: now) }
+  }
+
+  /// Cancels those of these requests that wait, except those of a `schedule`: they belong to the operator.
+  ///
+  /// - Returns: The number of cancelled requests.
+  func cancel(waiting records: [RequestRecord], _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
     var count = 0
-    for identifier in identifiers {
-      for var record in try transaction.waiting(of: identifier) where !record.request.isSchedule {
-        try requireHere(record)
-        count += 1
-        // It may have ended with a predecessor that this loop cancelled.
-        if record.state == .blocked {
-          guard let present = try transaction.request(record.id), !present.state.isFinal else { continue }
-          record = present
-        }
-        try cancelWaiting(&record, message: "cancelled", transaction, now: now)
+    for var record in records where !record.request.isSchedule && !record.state.isFinal && record.state != .running {
+      try requireHere(record)
+      count += 1
+      // It may have ended with a predecessor that this loop cancelled.
+      if record.state == .blocked {
+        guard let present = try transaction.request(record.id), !present.state.isFinal else { continue }
+        record = present
       }
+      try cancelWaiting(&record, message: "cancelled", transaction, now: now)
     }
     return count
   }

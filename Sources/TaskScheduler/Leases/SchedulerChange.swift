@@ -6,6 +6,14 @@ public struct SchedulerChange<Value: Sendable>: Sendable {
   let perform: @Sendable (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
 
   init(_ perform: @escaping @Sendable (SchedulerCore, any StoreTransaction, WallTime) throws -> Value) { self.perform = perform }
+
+  /// The same on behalf of a run, which must still be its request's current run, or have expired with its grace not over.
+  public func onBehalf(of run: RunReference) -> Self {
+    Self { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try perform(core, transaction, now)
+    }
+  }
 }
 
 extension SchedulerChange<RequestRecord> {
@@ -75,13 +83,31 @@ extension SchedulerChange<[Submission]> {
   public static func submit(_ requests: [TaskRequest]) -> Self {
     Self { core, transaction, now in try core.submit(requests, transaction, now: now) }
   }
+}
 
-  /// Submits a request on behalf of a run, which must still be its request's current run, or have expired with its grace not over.
-  public static func submit(_ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier) -> Self {
-    Self { core, transaction, now in
-      try core.checkMaySubmit(run.run, of: run.request, transaction)
-      return [try core.submit(request, by: .plugin(plugin), transaction, now: now)]
-    }
+extension SchedulerChange<Submission> {
+  /// Submits a request of a plugin.
+  ///
+  /// - Parameter plugin: The first identifier that the plugin registered.
+  public static func submit(_ request: TaskRequest, by plugin: TaskIdentifier) -> Self {
+    Self { core, transaction, now in try core.submit(request, by: .plugin(plugin), transaction, now: now) }
+  }
+
+  /// Replaces the fields of a live request. It keeps its unique key, its idempotency key and its predecessors.
+  public static func update(_ id: RequestID, with fields: TaskRequest) -> Self {
+    Self { core, transaction, now in try core.update(id, with: fields, transaction, now: now) }
+  }
+}
+
+extension SchedulerChange<Int> {
+  /// Cancels the waiting requests of these identifiers, except those of a `schedule`. Live runs continue.
+  public static func cancelPending(of identifiers: [TaskIdentifier]) -> Self {
+    Self { core, transaction, now in try core.cancelPending(of: identifiers, transaction, now: now) }
+  }
+
+  /// Cancels those of these requests that wait, in this order, except those of a `schedule`.
+  public static func cancelPending(_ ids: [RequestID]) -> Self {
+    Self { core, transaction, now in try core.cancel(waiting: ids.compactMap { try transaction.request($0) }, transaction, now: now) }
   }
 }
 

@@ -100,57 +100,6 @@ extension Scheduler {
     }
   }
 
-  /// Submits on behalf of a plugin's run, which must still be its request's current run, or have expired with its grace not over.
-  ///
-  /// - Parameter plugin: The first identifier that the plugin registered.
-  public func submit(
-    _ request: TaskRequest, from run: RunID, of parent: RequestID, by plugin: TaskIdentifier,
-    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in
-      try core.checkMaySubmit(run, of: parent, transaction)
-      return try core.submit(request, by: .plugin(plugin), transaction, now: now)
-    }
-  }
-
-  /// Postpones a waiting request until `time` on behalf of a run, which must still be its request's current run, or have expired with its
-  /// grace not over.
-  public func snooze(
-    _ id: RequestID, until time: WallTime, from run: RunID, of parent: RequestID,
-    completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in
-      try core.checkMaySubmit(run, of: parent, transaction)
-      return try core.snooze(id, until: time, transaction, now: now)
-    }
-  }
-
-  /// Replaces the fields of a live request on behalf of a run, which must still be its request's current run, or have expired with its grace
-  /// not over. The request keeps its unique key, its idempotency key and its predecessors.
-  public func update(
-    _ id: RequestID, with fields: TaskRequest, from run: RunID, of parent: RequestID,
-    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in
-      try core.checkMaySubmit(run, of: parent, transaction)
-      return try core.update(id, with: fields, transaction, now: now)
-    }
-  }
-
-  /// Cancels the pending requests of these identifiers on behalf of a run, which must still be its request's current run, or have expired
-  /// with its grace not over. Live runs continue.
-  ///
-  /// - Parameter completion: Gets the number of cancelled requests.
-  public func cancelPending(
-    of identifiers: [TaskIdentifier], from run: RunID, of parent: RequestID,
-    completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in
-      try core.checkMaySubmit(run, of: parent, transaction)
-      return try core.cancelPending(of: identifiers, transaction, now: now)
-    }
-  }
-
   /// Gets the live runs, newest first.
   public func liveRuns(completion: @escaping @Sendable ([LiveRunEntry]) -> Void) {
     inspect { core, _ in completion(core.live.values.sorted { $0.run > $1.run }) }

@@ -73,6 +73,10 @@ package final class SteppedScheduler {
     return try result.get()
   }
 
+  private func make<Value>(_ made: SchedulerChange<Value>, onBehalfOf run: RunReference) throws(RequestRefusal) -> Value {
+    try change(made.onBehalf(of: run).perform)
+  }
+
   // MARK: Requests
 
   /// Submits requests, all or none.
@@ -84,10 +88,7 @@ package final class SteppedScheduler {
   ///
   /// - Parameter plugin: The first identifier that the plugin registered.
   package func submit(_ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier) throws(RequestRefusal) -> Submission {
-    try change { core, transaction, now in
-      try core.checkMaySubmit(run.run, of: run.request, transaction)
-      return try core.submit(request, by: .plugin(plugin), transaction, now: now)
-    }
+    try make(.submit(request, by: plugin), onBehalfOf: run)
   }
 
   /// Cancels a request.
@@ -121,10 +122,7 @@ package final class SteppedScheduler {
   ///
   /// - Returns: The number of cancelled requests.
   package func cancelPending(of identifiers: [TaskIdentifier], from run: RunReference) throws(RequestRefusal) -> Int {
-    try change { core, transaction, now in
-      try core.checkMaySubmit(run.run, of: run.request, transaction)
-      return try core.cancelPending(of: identifiers, transaction, now: now)
-    }
+    try make(.cancelPending(of: identifiers), onBehalfOf: run)
   }
 
   /// Delivers an event. A given run must still be allowed to.
@@ -137,18 +135,12 @@ package final class SteppedScheduler {
 
   /// Postpones a waiting request on behalf of a run, which must still be allowed to.
   package func snooze(_ id: RequestID, until time: WallTime, from run: RunReference) throws(RequestRefusal) -> SnoozedRequest {
-    try change { core, transaction, now in
-      try core.checkMaySubmit(run.run, of: run.request, transaction)
-      return try core.snooze(id, until: time, transaction, now: now)
-    }
+    try make(.snooze(id, until: time), onBehalfOf: run)
   }
 
   /// Replaces the fields of a live request on behalf of a run, which must still be allowed to.
   package func update(_ id: RequestID, with fields: TaskRequest, from run: RunReference) throws(RequestRefusal) -> Submission {
-    try change { core, transaction, now in
-      try core.checkMaySubmit(run.run, of: run.request, transaction)
-      return try core.update(id, with: fields, transaction, now: now)
-    }
+    try make(.update(id, with: fields), onBehalfOf: run)
   }
 
   /// Explains why a request is not running now, from its gates alone: the times at which they open are not forecast.

@@ -52,7 +52,7 @@ struct FleetImportCommand: ParsableCommand {
   private func identifiers() throws -> [IdentifierPattern] {
     guard identifier.isEmpty else { return try named() }
     let configuration = try fleet.configuration()
-    let shared = configuration.fleetIdentifiers.sorted().compactMap { try? IdentifierPattern($0.rawValue) }
+    let shared = configuration.fleetIdentifiers.sorted().map(IdentifierPattern.init(_:))
     guard !shared.isEmpty else {
       throw CommandFailure(
         .configuration, configuration.file ?? "the configuration", "no identifier has scope = \"fleet\" with a fleet.url",

@@ -1,0 +1,150 @@
+import FleetStore
+import TaskModel
+import TaskScheduler
+import TaskStore
+
+/// The requests and runs that a host shows and changes, to clients and to plugins: its own, and those of its fleet, wherever these are.
+///
+/// The host's own are read from its store; what the fleet has comes from its database. Of a request that this host holds for the fleet, the
+/// host knows more than the database. All reading blocks.
+struct RequestView: RecordReading {
+  let scheduler: Scheduler
+  /// The host's own.
+  let store: any RequestStore
+  /// The same, and what the host holds for its fleet.
+  let held: any RequestStore
+  /// Nil if the host is in none.
+  let fleet: FleetView?
+
+  /// Why lists have only a part of what there is now: the fleet's database cannot be asked.
+  var gap: String? { fleet?.agent.trouble.map { "\($0): what the fleet has besides is not listed" } }
+
+  // MARK: Requests
+
+  /// The matching requests, newest first, without payloads.
+  ///
+  /// Those that are due by a time, and those that wait for events, are only the host's own and what it holds for its fleet.
+  func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
+    guard fleet != nil, query.dueBy == nil, !query.waitsForEvent else { return try held.requests(query) }
+    return try all(RequestScan(query))
+  }
+
+  /// The requests that ``RequestScan/covers(_:)`` holds for, as many as `scan` wants.
+  private func all(_ scan: RequestScan) throws(StoreError) -> [RequestRecord] {
+    let wanted = max(1, scan.limit)
+    var (found, scan): ([RequestRecord], _) = ([], scan)
+    repeat {
+      scan.limit = wanted - found.count
+      let page = try self.scan(scan) { _ in true }
+      found += page.records
+      scan.after = page.next
+    } while scan.after != nil && found.count < wanted
+    return found
+  }
+
+  /// The same, but looks at a bounded number of requests.
+  func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
+    let own = try store.scan(scan, accepts: accepts)
+    guard let fleet else { return own }
+    guard let shared = try fleet.readIfThere({ (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }) else {
+      // Who asks for one by its id must not hear that there is none.
+      guard scan.id == nil || !own.records.isEmpty else {
+        throw .away("this host has no request whose id begins so, and its fleet's database cannot be asked now")
+      }
+      return own
+    }
+    var both = own.merged(with: shared, by: scan)
+    for index in both.records.indices where fleet.has(both.records[index].id) {
+      let id = both.records[index].id
+      guard var held = try held.request(id) else { continue }
+      held.request.payload = []
+      both.records[index] = held
+    }
+    return both
+  }
+
+  /// A request with its payload; nil if there is none.
+  func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
+    if let record = try held.request(id) { return record }
+    guard let fleet, fleet.has(id) else { return nil }
+    return try fleet.read { (session) throws(FleetError) in try session.request(id) }
+  }
+
+  /// The waiting requests of these identifiers, as ``RequestStore/pendingRequests(of:after:)`` gives them.
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
+    guard shares(identifiers) else { return try held.pendingRequests(of: identifiers, after: request) }
+    let records = try all(Self.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit))
+    let elsewhere = try payloads(of: records.map(\.id))
+    do {
+      return try PendingPage(of: records) { id in try elsewhere[id] ?? held.request(id)?.request.payload ?? [] }
+    } catch { throw error as? StoreError ?? .other("\(error)") }
+  }
+
+  /// The payloads of those that the fleet has and this host does not hold.
+  private func payloads(of ids: [RequestID]) throws(StoreError) -> [RequestID: [UInt8]] {
+    guard let fleet else { return [:] }
+    var elsewhere: [RequestID] = []
+    for id in ids where try fleetThatHas(id) != nil { elsewhere.append(id) }
+    return elsewhere.isEmpty ? [:] : try fleet.read { [elsewhere] (session) throws(FleetError) in try session.payloads(of: elsewhere) }
+  }
+
+  /// What selects the waiting requests of these identifiers, the oldest first.
+  static func waiting(of identifiers: [TaskIdentifier], after request: RequestID?, limit: Int) -> RequestScan {
+    var scan = RequestScan()
+    (scan.states, scan.identifiers) = ([.blocked, .pending, .claimed], identifiers.map(IdentifierPattern.init(_:)))
+    (scan.oldestFirst, scan.after, scan.limit) = (true, request, limit)
+    return scan
+  }
+
+  /// Whether the fleet has requests of one of these identifiers.
+  func shares(_ identifiers: [TaskIdentifier]) -> Bool {
+    fleet.map { fleet in identifiers.contains(where: fleet.identifiers.contains) } == true
+  }
+
+  /// The fleet, if it has the request, and this host does not hold it for the fleet.
+  func fleetThatHas(_ id: RequestID) throws(StoreError) -> FleetView? {
+    guard let fleet, fleet.has(id), try held.request(id) == nil else { return nil }
+    return fleet
+  }
+
+  // MARK: Runs
+
+  /// The matching runs that have ended, newest first, without output, log and trouble.
+  func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
+    let own = try store.runs(query)
+    guard let fleet, query.request.map({ fleet.has($0) }) != false else { return own }
+    let shared = try fleet.readIfThere { (session) throws(FleetError) in try session.runs(query) } ?? []
+    return shared.isEmpty ? own : Array((own + shared).sorted { $0.id > $1.id }.prefix(max(1, query.limit)))
+  }
+
+  /// The runs that go on at other hosts, as these have told of them last: of a request, or all.
+  func runningElsewhere(_ request: RequestID?) throws(StoreError) -> [RunRecord] {
+    guard let fleet, request.map({ fleet.has($0) }) != false else { return [] }
+    return try fleet.readIfThere { (session) throws(FleetError) in try session.running(request) } ?? []
+  }
+
+  /// A run that has ended, with all fields; nil if there is none.
+  func run(_ id: RunID) throws(StoreError) -> RunRecord? {
+    if let record = try store.run(id) { return record }
+    return try fleet?.readIfThere { (session) throws(FleetError) in try session.run(id) } ?? nil
+  }
+}
+
+extension ScannedRequests {
+  /// What two stores have found for one scan, as if they were one.
+  func merged(with other: ScannedRequests, by scan: RequestScan) -> ScannedRequests {
+    func precedes(_ first: RequestID, _ second: RequestID) -> Bool { scan.oldestFirst ? first < second : first > second }
+    // As far as both have looked.
+    let horizon = [next, other.next].compactMap(\.self).min { precedes($0, $1) }
+    var both = ScannedRequests()
+    both.records = (records + other.records).filter { record in horizon.map { !precedes($0, record.id) } ?? true }
+      .sorted { precedes($0.id, $1.id) }
+    both.next = horizon
+    let limit = max(1, scan.limit)
+    if both.records.count > limit || both.records.count == limit && both.next == nil {
+      both.records = Array(both.records.prefix(limit))
+      both.next = both.records.last?.id
+    }
+    return both
+  }
+}
