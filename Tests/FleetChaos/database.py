@@ -15,18 +15,22 @@ MEBIBYTE = 1 << 20
 
 
 class Server:
-    """A PostgreSQL server of its own. Where it may be mounted, its log of writes has a small disk of its own."""
+    """A PostgreSQL server of its own. Where that may be mounted, its log of writes and its tables have a disk each."""
 
     def __init__(self, folder, port=5432, of=None, disk=False):
         self.folder, self.port, self.environment = folder / f"server{port}", port, {}
         self.wal = self.folder / "wal" if disk else None
+        data = self.folder / "data"
         self.folder.mkdir()
         if OWNER:
             shutil.chown(self.folder, "postgres", "postgres")
         if disk:
-            self.wal.mkdir()
-            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512m,mode=0777", "tmpfs", self.wal], check=True)
-        data = self.folder / "data"
+            for place, size in (self.wal, "512m"), (data, "6g"):
+                place.mkdir()
+                subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0777", "tmpfs", place], check=True)
+            # PostgreSQL takes only a folder of its own.
+            data = data / "tables"
+        self.data = data
         if of:
             self.run("pg_basebackup", "-D", data, "-R", "-C", "-S", "standby", "-c", "fast", "-d", f"host={of.folder} user=taskhost application_name=standby")
         else:
@@ -48,16 +52,16 @@ class Server:
         for _ in range(40):
             # A new one refuses to begin while processes of a killed one have its memory.
             with contextlib.suppress(subprocess.CalledProcessError):
-                return self.run("pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", "-w", "-t", "5", "-o", options, "start")
+                return self.run("pg_ctl", "-D", self.data, "-l", self.folder / "log", "-w", "-t", "5", "-o", options, "start")
             time.sleep(0.5)
         raise SystemExit(f"PostgreSQL does not start: see {self.folder}/log")
 
     def stop(self, mode):
         with contextlib.suppress(subprocess.CalledProcessError):
-            self.run("pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "stop")
+            self.run("pg_ctl", "-D", self.data, "-m", mode, "-w", "stop")
 
     def kill(self):
-        mark = self.folder / "data" / "postmaster.pid"
+        mark = self.data / "postmaster.pid"
         os.kill(int(mark.read_text().split()[0]), signal.SIGKILL)
         # Its processes end when they see that. Where nobody reaps it soon, its mark would still count.
         time.sleep(1)
@@ -85,12 +89,17 @@ class Server:
         self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'taskhost'"
                  " AND backend_type = 'client backend'")
 
-    def fill(self):
-        """Leaves no room on the disk of the log of writes. Returns what fills it."""
-        ballast = self.wal / "ballast"
-        with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(MEBIBYTE // 4))
+    @staticmethod
+    def fill(place):
+        """Leaves no room on the disk of a folder. Returns what fills it."""
+        ballast = place / "ballast"
+        with ballast.open("wb", buffering=0) as file:
+            size = MEBIBYTE
+            while size >= 4096:
+                try:
+                    file.write(bytes(size))
+                except OSError:
+                    size //= 2
         return ballast
 
 

@@ -182,7 +182,7 @@ def promotion(fleet):
     fleet.move(lambda host: fleet.address(host, standby))
     time.sleep(2 * LEASE)
     old.kill()
-    standby.run("pg_ctl", "-D", standby.folder / "data", "-w", "promote")
+    standby.run("pg_ctl", "-D", standby.data, "-w", "promote")
     fleet.server = standby
 
 
@@ -209,7 +209,7 @@ def pool(fleet):
 @needs(lambda fleet: fleet.without or ("" if fleet.server.wal else "its server has no disk of its own: run it before promotion"))
 def full_disk(fleet):
     """the disk of PostgreSQL's log is full for two leases"""
-    ballast = fleet.server.fill()
+    ballast = fleet.server.fill(fleet.server.wal)
     deadline = time.monotonic() + 20
     # Until the files that it has from before are used up, each switch takes one; then it ends.
     while fleet.server.sql("SELECT pg_switch_wal()") is not None or fleet.server.sql("SELECT 1") is not None:
@@ -220,6 +220,20 @@ def full_disk(fleet):
     ballast.unlink()
     fleet.server.stop("immediate")
     fleet.server.start()
+
+
+@needs(lambda fleet: fleet.without or ("" if fleet.server.wal else "its server has no disk of its own: run it before promotion"))
+def full_tables(fleet):
+    """the disk of PostgreSQL's tables is full for two leases"""
+    ballast = fleet.server.fill(fleet.server.data.parent)
+    deadline = time.monotonic() + 20
+    # What ended before has left room in the tables.
+    while fleet.server.sql("CREATE TABLE filler AS SELECT generate_series(1, 2000)") is not None:
+        fleet.server.sql("DROP TABLE filler")
+        if time.monotonic() > deadline:
+            raise SystemExit("PostgreSQL has not noticed that its disk is full")
+    time.sleep(2 * LEASE)
+    ballast.unlink()
 
 
 def with_jumps(fleet, thing):
@@ -261,6 +275,6 @@ def restart(thing):
 
 PHASES = [
     nothing, killed, frozen, database_killed, database_away, partition, half_open, lossy, all_cut, connections, exhausted, snapshot, clock,
-    database_clock, host_clock, full_disk, pool, drained, fenced, promotion]
+    database_clock, host_clock, full_disk, full_tables, pool, drained, fenced, promotion]
 # Only by its name: two hosts may run a request until the first one knows.
 BY_NAME = [fenced_now]
