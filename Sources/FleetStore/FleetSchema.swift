@@ -65,11 +65,11 @@ enum FleetSchema {
     "CREATE TABLE taskhost.later (due bigint, request bigint, PRIMARY KEY (due, request))",
     "CREATE TABLE taskhost.ready (lane integer, rank bigint, request bigint, PRIMARY KEY (lane, rank, request))",
     // Who owns a request: to run it, or only to change it (`visiting`). `run` is its run with the id `run_id`, once that has gone on for a
-    // while.
+    // while, as its host told of it at `told`.
     """
     CREATE TABLE taskhost.claim (
       request bigint PRIMARY KEY, incarnation uuid NOT NULL, epoch bigint NOT NULL, since bigint NOT NULL,
-      visiting boolean NOT NULL DEFAULT false, run text, run_id text)
+      visiting boolean NOT NULL DEFAULT false, run text, run_id text, told bigint)
     """,
     """
     CREATE TABLE taskhost.ended (

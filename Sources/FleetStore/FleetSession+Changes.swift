@@ -100,7 +100,8 @@ extension FleetSession {
     _ = try ask(
       PostgresStatement(
         """
-        UPDATE taskhost.claim c SET run = u.run, run_id = u.id FROM unnest($2::bigint[], $3::text[], $4::text[]) AS u (request, run, id)
+        UPDATE taskhost.claim c SET run = u.run, run_id = u.id, told = taskhost.now_ms()
+        FROM unnest($2::bigint[], $3::text[], $4::text[]) AS u (request, run, id)
         WHERE c.request = u.request AND c.incarnation = $1::uuid
         """, .text(incarnation), .ints(runs.map(\.request.sequence)), .texts(runs.map { RecordText.text(of: $0) }),
         .texts(runs.map(\.id.description))))

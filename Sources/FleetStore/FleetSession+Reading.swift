@@ -264,6 +264,19 @@ extension FleetSession {
     return runs.sorted { $0.id > $1.id }
   }
 
+  /// Runs that go on at other hosts, as these have told of them since a time of the database.
+  ///
+  /// - Parameters:
+  ///   - time: Nil: all.
+  ///   - incarnation: This host, whose runs are left out.
+  package func running(toldSince time: WallTime?, besides incarnation: String?) throws(FleetError) -> [RunRecord] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT run FROM taskhost.claim WHERE told >= coalesce($1, 0) AND incarnation IS DISTINCT FROM $2::uuid ORDER BY run_id",
+        .int(time?.unixMilliseconds), .text(incarnation)))
+    return (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
+  }
+
   /// A run that has ended; nil if there is none.
   package func run(_ id: RunID) throws(FleetError) -> RunRecord? {
     runs(try ask(PostgresStatement("SELECT record, ended FROM taskhost.run WHERE id = $1", .text(id.description)))).first

@@ -61,11 +61,12 @@ struct FleetViewTests {
     }
   }
 
-  @Test("a run that goes on at another host is listed and shown here, with its progress")
+  @Test("a run that goes on at another host is listed and shown here, with its progress and its log, which logs -f follows to its end")
   func progress() async throws {
     let job = """
-      read -r run; echo '{"type":"progress","run":1,"completed":3,"total":10,"unit":"files"}'
-      read -r line < @PIPE@.go; echo '{"type":"result","run":1,"result":"success"}'; read -r end
+      read -r run; echo '{"type":"log","run":1,"level":"info","message":"before"}'
+      echo '{"type":"progress","run":1,"completed":3,"total":10,"unit":"files"}'
+      read -r line < @PIPE@.go; echo '{"type":"log","run":1,"level":"info","message":"after"}'; echo '{"type":"result","run":1,"result":"success"}'; read -r end
       """
     let fleet = try await FleetGround(lease: "10s")
     guard mkfifo(fleet.pipe + ".go", 0o600) == 0 else { throw TestFailure("mkfifo") }
@@ -87,11 +88,16 @@ struct FleetViewTests {
         }
       }
       #expect(run["progress"]?["completed"]?.integer == 3 && run["outcome"]?.string == nil, "\(run)")
-      let shown = try await first.json("runs", "show", run["id"]?.string ?? "")
-      #expect(shown["progress"]?["total"]?.integer == 10, "\(shown)")
+      let runID = try #require(run["id"]?.string)
+      #expect(try await first.json("runs", "show", runID)["progress"]?["total"]?.integer == 10)
+      #expect(try await first.json("runs", "logs", runID)["lines"]?.array.compactMap { $0["message"]?.string } == ["before"])
+      let follower = try first.startCLI("runs", "logs", "-f", runID)
       let told = try await Program.run("/usr/bin/timeout", ["20", "/bin/sh", "-c", "echo go > \"$0\"", fleet.pipe + ".go"])
       #expect(told.status == 0)
       try await first.request(id, is: "succeeded")
+      let followed = try await follower.result()
+      let lines = followed.output.split(separator: "\n")
+      #expect(followed.status == 0 && lines.count == 2 && lines[0].hasSuffix("before") && lines[1].hasSuffix("after"), "\(followed)")
       let ended = try await first.runs(of: id)
       #expect(ended.count == 1 && ended[0]["outcome"]?.string == "succeeded", "\(ended)")
     }

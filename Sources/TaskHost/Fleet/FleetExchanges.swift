@@ -21,13 +21,10 @@ final class FleetExchanges {
   private let schedules: FleetSchedules
   private let progress: FleetProgress
   private let successes: FleetSuccesses
+  private let stream: FleetStream
   /// When reasons may be published again, and the lanes for which that was done last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64])?
-  /// When it is asked again what has ended at other hosts.
-  private var watchDue = MonotonicTime(nanoseconds: 0)
-  /// Until when the ends of other hosts' runs were told of, and those that may be found again; nil while nobody reads events.
-  private var watched: (until: WallTime, runs: Set<RunID>, requests: Set<RequestID>)?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
   /// When what waits here is looked at next.
@@ -46,10 +43,6 @@ final class FleetExchanges {
   private static let mostPublished = 200
   /// Of how many lanes it is asked at most whether their requests wait for conditions of this machine.
   private static let mostWatched = 1000
-  /// The same while somebody reads the stream of events, which has the ends of all runs of the fleet.
-  private static let watchPause = Duration.seconds(1)
-  /// How far back it is looked again: rows have the time of their statement, and are seen after their commit.
-  private static let overlap = Duration.seconds(5)
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
   /// The most requests of a lane in one claim.
@@ -60,6 +53,7 @@ final class FleetExchanges {
     schedules = FleetSchedules(agent)
     progress = FleetProgress(agent)
     successes = FleetSuccesses(agent)
+    stream = FleetStream(agent)
   }
 
   func serve() {
@@ -119,7 +113,7 @@ final class FleetExchanges {
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
     let session = try connected()
     keepDays(session)
-    try watchOthers(session)
+    try stream.look(session)
     agent.parking.move(by: agent)
     var added = try add(&work.arrivals, session)
     var isAsked = work.isAsked || added > 0
@@ -198,7 +192,7 @@ final class FleetExchanges {
 
   /// How long until something may have changed of which nobody tells the host.
   private func pause(after exchange: FleetExchange, wanting wanted: [FleetDemand], areRunsShown: Bool) -> Duration {
-    var pauses = [watched == nil ? looks.longestPause(members: agent.lease.members, isIdle: !agent.holdsAny) : Self.watchPause]
+    var pauses = [stream.isRead ? FleetStream.pause : looks.longestPause(members: agent.lease.members, isIdle: !agent.holdsAny)]
     if areRunsShown { pauses.append(FleetProgress.pause) }
     // A rate may allow more before anything happens.
     for rate in wanted.flatMap({ [$0.rate, $0.ratePerKey] }) {
@@ -239,36 +233,6 @@ final class FleetExchanges {
       daysDue = SystemClock.now + .seconds(60)
       agent.log.warning("the days of the fleet's history were not looked after: \(error)")
     }
-  }
-
-  /// Tells who reads this host's events of the runs that have ended on other hosts.
-  private func watchOthers(_ session: FleetSession) throws(FleetError) {
-    guard let since = agent.observedSince() else {
-      watched = nil
-      return
-    }
-    guard watched == nil || SystemClock.now >= watchDue else { return }
-    watchDue = SystemClock.now + Self.watchPause / 2
-    let before = watched
-    // At first only what has ended since then: who reads knows the rest.
-    let (ended, until) = try session.ended(
-      since: before?.until.moved(by: .zero - Self.overlap), or: SystemClock.now - since, besides: agent.lease.incarnation)
-    var seen: Set<RunID> = []
-    for (run, request) in ended {
-      seen.insert(run.id)
-      guard before?.runs.contains(run.id) != true else { continue }
-      agent.observe(.run(run))
-      if let request { agent.observe(.request(request)) }
-    }
-    // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
-    let age = SystemClock.now - since + Self.overlap
-    let first = before?.until.moved(by: .zero - Self.overlap) ?? until.moved(by: .zero - age)
-    var others: Set<RequestID> = []
-    for request in try session.endedWithoutRun(since: first, besides: agent.lease.incarnation) {
-      others.insert(request.id)
-      if request.state.isFinal, before?.requests.contains(request.id) != true { agent.observe(.request(request)) }
-    }
-    watched = (until, seen, others)
   }
 
   func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {

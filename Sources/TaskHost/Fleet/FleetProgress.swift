@@ -3,7 +3,7 @@ import HostThreads
 import TaskModel
 import TaskScheduler
 
-/// Lets other hosts see the fleet's runs that go on here for a while, with their progress.
+/// Lets other hosts see the fleet's runs that go on here for a while, with their progress and the last lines of their logs.
 final class FleetProgress {
   private let agent: FleetAgent
   /// When it is looked again.
@@ -13,6 +13,9 @@ final class FleetProgress {
 
   /// How often it is published at most, and how old a run must be: short ones write nothing.
   static let pause = Duration.seconds(2)
+
+  /// The most bytes of a log's messages: each time that it grows, all are written anew.
+  private static let logBytes = 8192
 
   init(_ agent: FleetAgent) { self.agent = agent }
 
@@ -27,7 +30,11 @@ final class FleetProgress {
     var runs: [RequestID: RunRecord] = [:]
     for entry in answer.wait() where entry.request.origin == agent.place.origin && entry.started <= began {
       var run = agent.complete(entry.record)
-      run.report.log = []
+      var bytes = 0
+      run.report.log = run.report.log.reversed().prefix { line in
+        bytes += line.message.utf8.count
+        return bytes <= Self.logBytes
+      }.reversed()
       runs[run.request] = run
     }
     let known = published?.incarnation == incarnation ? published?.runs ?? [:] : [:]
