@@ -109,31 +109,36 @@ package final class FleetSession {
 
   /// The lane of requests with these needs, which is made if there is none.
   package func lane(_ lane: Lane) throws(FleetError) -> Int64 {
+    guard let id = try ids(of: [lane]).first else { throw .refused("it gave no lane") }
+    return id
+  }
+
+  /// The same for several lanes, in their order.
+  package func ids(of lanes: [Lane]) throws(FleetError) -> [Int64] {
+    var gates: [String] = []
+    for lane in lanes { gates.append(try Self.text(of: lane.gates)) }
     let rows = try ask([
       Self.shortWaits,
       PostgresStatement(
-        "SELECT taskhost.lane_of($1, $2, $3)", .text(lane.identifier.rawValue), .text(try Self.text(of: lane.gates)),
-        .text(lane.gates.concurrencyKey)),
+        "SELECT taskhost.lane_of(u.identifier, u.gates, u.key) FROM unnest($1::text[], $2::text[], $3::text[]) AS u (identifier, gates, key)",
+        .texts(lanes.map(\.identifier.rawValue)), .texts(gates), .texts(lanes.map(\.gates.concurrencyKey))),
     ])
-    guard let id = rows.last?.int(0, 0) else { throw .refused("it gave no lane") }
-    return id
+    guard let found = rows.last, found.count == lanes.count else { throw .refused("it gave no lanes") }
+    return (0..<found.count).compactMap { found.int($0, 0) }
   }
 
   /// Lets the transaction fail with ``FleetError/locked`` where it would wait for others: an application may leave its own open, and
   /// everything that the host has for its fleet would wait with this.
   private static let shortWaits = PostgresStatement("SET LOCAL lock_timeout = '200ms'")
 
-  /// All lanes of these identifiers.
-  package func lanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {
+  /// The lanes without needs of these identifiers, which a host that has joined has made.
+  package func plainLanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT id, identifier, gates FROM taskhost.lane WHERE identifier = ANY ($1)", .texts(identifiers.map(\.rawValue))))
+        "SELECT id, identifier FROM taskhost.lane WHERE gates = '' AND identifier = ANY ($1)", .texts(identifiers.map(\.rawValue))))
     return (0..<rows.count).compactMap { row in
-      guard let id = rows.int(row, 0), let identifier = rows.text(row, 1).flatMap({ try? TaskIdentifier($0) }),
-        // Needs that a newer host knows: this one leaves them alone.
-        let gates = rows.text(row, 2).flatMap({ try? RecordText.gates($0) })
-      else { return nil }
-      return FleetLane(id: id, lane: Lane(identifier, gates))
+      guard let id = rows.int(row, 0), let identifier = rows.text(row, 1).flatMap({ try? TaskIdentifier($0) }) else { return nil }
+      return FleetLane(id: id, lane: Lane(identifier))
     }
   }
 
@@ -143,14 +148,17 @@ package final class FleetSession {
 
   /// Records what became of requests that the host held, moves what has become due, and claims what it wants.
   ///
-  /// - Parameter watched: Lanes of which it asks whether requests are ready that it has not got.
+  /// - Parameters:
+  ///   - watched: Lanes of which it asks whether requests are ready that it has not got.
+  ///   - search: Looks for other lanes; nil does not.
   /// - Throws: ``FleetError/fenced`` if there was something to record or to claim, and the lease has ended: neither has happened.
   package func exchange(
-    _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand], watching watched: [Int64] = []
+    _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand], watching watched: [Int64] = [],
+    searching search: FleetLaneSearch? = nil
   ) throws(FleetError) -> FleetExchange {
     var statements: [PostgresStatement] = []
     if !settled.isEmpty { statements = [Self.holdLease(incarnation), Self.finish(incarnation, settled)] }
-    statements.append(Self.look(incarnation, wanted, watched))
+    statements.append(Self.look(incarnation, wanted, watched, search))
     let rows = try ask(statements)
     guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
       throw .refused("it did not answer all statements")
@@ -167,11 +175,11 @@ package final class FleetSession {
     if let due = looked.int(last, 10), let at = exchange.at {
       exchange.nextDue = max(.zero, WallTime(unixMilliseconds: due) - at)
     }
-    exchange.laneCount = looked.int(last, 12) ?? 0
-    exchange.cancelled = ids(looked.bytes(last, 13))
-    exchange.late = ids(looked.bytes(last, 14))
-    exchange.waiting = Set(RecordText.texts(looked.bytes(last, 16)).compactMap { Int64($0) })
-    if looked.flag(last, 15) {
+    exchange.cancelled = ids(looked.bytes(last, 12))
+    exchange.late = ids(looked.bytes(last, 13))
+    exchange.waiting = Set(RecordText.texts(looked.bytes(last, 15)).compactMap { Int64($0) })
+    if let reached = looked.int(last, 17) { exchange.search = Self.lanes(looked.bytes(last, 16), reached: reached) }
+    if looked.flag(last, 14) {
       let unheard = try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
       (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
     }
@@ -194,18 +202,37 @@ package final class FleetSession {
     return count
   }
 
-  private static func look(_ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64]) -> PostgresStatement {
+  private static func look(
+    _ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64], _ search: FleetLaneSearch?
+  ) -> PostgresStatement {
     // In one order at all hosts: they wait for each other.
-    let wanted = wanted.filter { !$0.isLimited } + wanted.filter(\.isLimited).sorted { $0.identifier < $1.identifier }
+    let groups = Dictionary(uniqueKeysWithValues: zip(Set(wanted.map(\.identifier)).sorted(), Int64(1)...))
     return PostgresStatement(
       """
-      SELECT \(Self.claimed), moved, next_due, at, lane_count, stopped, late, has_event, waiting
-      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      SELECT \(Self.claimed), moved, next_due, at, stopped, late, has_event, waiting, found, reached
+      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::text[], $13::integer)
       """, .text(incarnation),
-      .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map(\.lowestRank)),
+      .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map { groups[$0.identifier] ?? 0 }),
       .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
-      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched), .texts(wanted.map { $0.prefers ?? "" }))
+      .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched), .texts(wanted.map { $0.prefers ?? "" }),
+      search.map { .texts($0.identifiers.map(\.rawValue)) } ?? .text(nil), .int(search?.start ?? 0))
+  }
+
+  /// The lanes of an array with the number, the identifier and the needs of each.
+  private static func lanes(_ json: [UInt8]?, reached: Int64) -> FleetLaneSearch.Result {
+    var result = FleetLaneSearch.Result()
+    result.reached = reached
+    let texts = RecordText.texts(json)
+    for start in stride(from: 0, to: texts.count - 2, by: 3) {
+      guard let id = Int64(texts[start]) else { continue }
+      if let identifier = try? TaskIdentifier(texts[start + 1]), let gates = try? RecordText.gates(texts[start + 2]) {
+        result.lanes.append(FleetLane(id: id, lane: Lane(identifier, gates)))
+      } else {
+        result.unreadable.append(id)
+      }
+    }
+    return result
   }
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {

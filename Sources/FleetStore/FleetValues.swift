@@ -39,14 +39,31 @@ package struct FleetLane: Sendable, Hashable {
   package let lane: Lane
 }
 
+/// Asks in which lanes with needs requests are ready, besides those that are asked for and watched.
+package struct FleetLaneSearch: Sendable {
+  /// Those of these identifiers.
+  package let identifiers: [TaskIdentifier]
+  /// Where it begins: where the last one ended.
+  package let start: Int64
+
+  package init(_ identifiers: [TaskIdentifier], from start: Int64 = 0) { (self.identifiers, self.start) = (identifiers, start) }
+
+  package struct Result: Sendable {
+    /// At most 200.
+    package var lanes: [FleetLane] = []
+    /// Lanes with needs that only a newer host knows: this one leaves them alone.
+    package var unreadable: [Int64] = []
+    package var reached: Int64 = 0
+  }
+}
+
 /// How much of a lane a host wants.
 package struct FleetDemand: Sendable {
   package var lane: Int64
   /// How many requests at most.
   package var limit: Int
-  /// The rank below which the lane was found empty a moment ago.
-  package var lowestRank: Int64
-  /// Whose lane it is: what is limited is claimed in the order of the identifiers.
+  /// Whose lane it is: of all lanes of an identifier together, no more is claimed than the greatest of their limits. What is limited is claimed
+  /// in the order of the identifiers.
   package var identifier = ""
   /// How many runs of the lane's concurrency key the fleet may have at a time; nil for no limit.
   package var runsPerKey: Int?
@@ -57,9 +74,7 @@ package struct FleetDemand: Sendable {
   /// The label or the name of the hosts that get the lane's requests first, see ``Preference``; nil for none.
   package var prefers: String?
 
-  package init(lane: Int64, limit: Int, lowestRank: Int64 = .min) {
-    (self.lane, self.limit, self.lowestRank) = (lane, limit, lowestRank)
-  }
+  package init(lane: Int64, limit: Int) { (self.lane, self.limit) = (lane, limit) }
 
   /// Whether hosts that claim it wait for each other.
   package var isLimited: Bool { runsPerKey != nil || rate != nil || ratePerKey != nil }
@@ -122,8 +137,8 @@ package struct FleetExchange: Sendable {
   package var waiting: Set<Int64> = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
-  /// How many lanes there are, of all identifiers.
-  package var laneCount: Int64 = 0
+  /// What was found in other lanes; nil if that was not asked.
+  package var search: FleetLaneSearch.Result?
   /// The database's time.
   package var at: WallTime?
   /// How long until the next request of any identifier is due, or one that prefers another host may be taken; nil if none waits.

@@ -95,6 +95,7 @@ extension FleetExchanges {
   }
 
   private func drafts(of submissions: [FleetSubmission], _ session: FleetSession) throws(FleetError) -> [FleetDraft] {
+    if submissions.count > 1 { try learn(submissions.lazy.map(\.record.lane), session) }
     var drafts: [FleetDraft] = []
     drafts.reserveCapacity(submissions.count)
     for submission in submissions {

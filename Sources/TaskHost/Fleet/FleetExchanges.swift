@@ -11,10 +11,7 @@ final class FleetExchanges {
   private var session: FleetSession?
   /// What the last connection left at the server.
   private var left: Int64?
-  /// The lanes of the host's identifiers.
-  private var lanes: [FleetLane] = []
-  private var laneIDs: [Lane: Int64] = [:]
-  private var laneCount: Int64 = -1
+  private var lanes = FleetLanes()
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -41,8 +38,6 @@ final class FleetExchanges {
   /// How often reasons are published at most, and of how many lanes.
   private static let publishPause = Duration.seconds(2)
   private static let mostPublished = 200
-  /// Of how many lanes it is asked at most whether their requests wait for conditions of this machine.
-  private static let mostWatched = 1000
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
   /// The most requests of a lane in one claim.
@@ -87,7 +82,7 @@ final class FleetExchanges {
 
   private func forgetSession() {
     left = session?.left ?? left
-    (session, cleared, looks) = (nil, nil, FleetLooks())
+    (session, cleared, looks, lanes) = (nil, nil, FleetLooks(), FleetLanes())
   }
 
   private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
@@ -133,6 +128,7 @@ final class FleetExchanges {
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !isAsked, let rest = looks.rest { return rest }
+    if lanes.plain == nil { lanes.set(plain: try session.plainLanes(of: agent.place.host.identifiers)) }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
     if added > 0, wanted.isEmpty {
       // It is for others: they need not wait for this host's look, nor this host look.
@@ -143,12 +139,13 @@ final class FleetExchanges {
     let lanesWanted = Set(wanted.map(\.lane))
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
     let settled = try settlements(work.settled, incarnation, session)
-    let gated = lanes.filter { !$0.lane.gates.conditions.isEmpty }
     let asked = SystemClock.bootNanoseconds
     let exchange = try session.exchange(
-      incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : gated.prefix(Self.mostWatched).map(\.id))
+      incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : lanes.watched,
+      searching: work.isOver ? nil : lanes.search(agent.place.host.identifiers))
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
-    observeConditions(of: gated.filter { exchange.waiting.contains($0.id) })
+    let areNew = lanes.note(exchange)
+    observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
@@ -159,18 +156,13 @@ final class FleetExchanges {
       try run(FleetErrand(untold: [request]) { .wake($0, by: event, payload: payload) }, session, incarnation)
     }
     giveBackWhatWaits(incarnation)
-    let isMore = wanted.contains { want in exchange.claimed.count { $0.lane == want.lane } == want.limit }
+    let isMore = Self.mayHaveMore(exchange.claimed, of: wanted)
     // Others may have room for what this host leaves.
     let isFree = settled.contains { $0.record.state == .pending || $0.record.request.gates.concurrencyKey != nil }
     if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || isFree {
       try session.notify()
     }
-    if exchange.laneCount > laneCount {
-      lanes = try session.lanes(of: agent.place.host.identifiers)
-      laneIDs = Dictionary(lanes.map { ($0.lane, $0.id) }) { first, _ in first }
-      laneCount = exchange.laneCount
-      return looks.looked(wanting: lanesWanted, next: .zero)
-    }
+    if areNew { return looks.looked(wanting: lanesWanted, next: .zero) }
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
     let areShown = try progress.publish(session, incarnation)
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
@@ -199,6 +191,8 @@ final class FleetExchanges {
       if let rate { pauses.append(max(.milliseconds(100), rate.period / rate.count)) }
     }
     if let due = exchange.nextDue { pauses.append(due + .milliseconds(1)) }
+    // A look without a search has not seen what came into other lanes.
+    if exchange.search == nil { pauses.append(lanes.rest ?? .zero) }
     return pauses.min() ?? .zero
   }
 
@@ -218,7 +212,6 @@ final class FleetExchanges {
     if let time = new.began { agent.lease.clock.note(time, asked: asked) }
     try new.listen()
     (session, left) = (new, nil)
-    laneCount = -1
     return new
   }
 
@@ -236,10 +229,25 @@ final class FleetExchanges {
   }
 
   func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
-    if let known = laneIDs[lane] { return known }
+    if let known = lanes.id(of: lane) { return known }
     let id = try session.lane(lane)
-    laneIDs[lane] = id
+    lanes.note(id, of: lane)
     return id
+  }
+
+  /// Asks for the numbers of several lanes at once, as far as they are not known.
+  func learn(_ needed: some Sequence<Lane>, _ session: FleetSession) throws(FleetError) {
+    let unknown = Array(Set(needed.lazy.filter { [lanes] in lanes.id(of: $0) == nil }))
+    guard unknown.count > 1 else { return }
+    for (lane, id) in zip(unknown, try session.ids(of: unknown)) { lanes.note(id, of: lane) }
+  }
+
+  /// Whether an identifier got all that the host wanted of it.
+  private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
+    guard !claimed.isEmpty else { return false }
+    let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
+    let counts = claimed.reduce(into: [:]) { $0[identifiers[$1.lane] ?? "", default: 0] += 1 }
+    return wanted.contains { counts[$0.identifier, default: 0] >= $0.limit }
   }
 
   // MARK: Claims and ends
@@ -248,7 +256,7 @@ final class FleetExchanges {
   private func publish(_ wanted: [FleetDemand], _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     guard SystemClock.now >= publishDue else { return }
     let taken = Set(wanted.map(\.lane))
-    let shut = Array(lanes.lazy.filter { !taken.contains($0.id) }.prefix(Self.mostPublished))
+    let shut = Array(lanes.all.lazy.filter { !taken.contains($0.id) }.prefix(Self.mostPublished))
     guard published?.incarnation != incarnation || published.map({ $0.shut != shut.map(\.id) }) != false else { return }
     var closed: [(lane: Int64, reason: String)] = []
     if !shut.isEmpty {
@@ -262,16 +270,15 @@ final class FleetExchanges {
   }
 
   private func demand(besides ended: [(request: SurrenderedRequest, holding: FleetAgent.Holding)]) -> [FleetDemand] {
-    // Hosts ask for lanes in different orders, so that they do not wait for each other's rows.
-    let shuffled = lanes.shuffled()
-    guard !shuffled.isEmpty else { return [] }
+    let all = lanes.all
+    guard !all.isEmpty else { return [] }
     let answer = Awaited<[LaneDemand]>()
-    agent.scheduler.demand(for: shuffled.map(\.lane)) { answer.set($0) }
+    agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
     let demands = answer.wait()
     let counts = demands.contains { $0.spare > 0 } ? agent.heldCounts(besides: ended) : [:]
     var held: [TaskIdentifier: Int] = [:]
-    for lane in shuffled { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
-    return zip(shuffled, demands).compactMap { lane, demand in
+    for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
+    return zip(all, demands).compactMap { lane, demand in
       let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
       let room = demand.spare > 0 ? max(demand.room, spare) : demand.room
       guard room > 0 else { return nil }
@@ -314,6 +321,7 @@ final class FleetExchanges {
     for claim in claimed {
       switch claim.record {
       case .success(var record):
+        lanes.note(claim.lane, of: record.lane)
         record.losses = record.losses.adding(saturating: claim.lost)
         requests.append(
           LeasedRequest(
