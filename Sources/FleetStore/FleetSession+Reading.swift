@@ -101,10 +101,13 @@ extension FleetSession {
         """
         SELECT h.name, h.incarnation = c.incarnation, c.since,
           CASE WHEN h.lease_until < n.now THEN 'its lease has ended' WHEN h.draining THEN 'it drains for the fleet'
-               WHEN h.leaving IS NOT NULL THEN 'it gives up what it held' ELSE h.closed_because[array_position(h.closed, r.lane)] END,
+               WHEN h.leaving IS NOT NULL THEN 'it gives up what it held'
+               ELSE coalesce(h.closed_because[array_position(h.closed, r.lane)], h.closed_because[array_position(h.closed, p.id)]) END,
           r.state = 'pending' AND r.due > n.now - $3 AND taskhost.is_preferred(h, $2), r.due + $3
         FROM taskhost.request r CROSS JOIN (SELECT taskhost.now_ms() AS now) n LEFT JOIN taskhost.claim c ON c.request = r.id
           LEFT JOIN taskhost.host h ON h.fenced IS NULL AND r.identifier = ANY (h.identifiers)
+          -- Of what a host does not take of an identifier at all, it says nothing for each lane.
+          LEFT JOIN taskhost.lane p ON p.identifier = r.identifier AND p.gates = ''
         WHERE r.id = $1 ORDER BY h.name
         """, .int(id.sequence), .text(preferred), .int(Preference.wait.wholeMilliseconds)))
     guard rows.count > 0 else { return nil }

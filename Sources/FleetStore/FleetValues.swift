@@ -64,7 +64,7 @@ package struct FleetDemand: Sendable {
   package var limit: Int
   /// Whose lane it is: of all lanes of an identifier together, no more is claimed than the greatest of their limits. What is limited is claimed
   /// in the order of the identifiers.
-  package var identifier = ""
+  package let identifier: TaskIdentifier
   /// How many runs of the lane's concurrency key the fleet may have at a time; nil for no limit.
   package var runsPerKey: Int?
   /// How many claims of the identifier the fleet may make in a period.
@@ -74,7 +74,9 @@ package struct FleetDemand: Sendable {
   /// The label or the name of the hosts that get the lane's requests first, see ``Preference``; nil for none.
   package var prefers: String?
 
-  package init(lane: Int64, limit: Int) { (self.lane, self.limit) = (lane, limit) }
+  package init(_ identifier: TaskIdentifier, lane: Int64, limit: Int) {
+    (self.identifier, self.lane, self.limit) = (identifier, lane, limit)
+  }
 
   /// Whether hosts that claim it wait for each other.
   package var isLimited: Bool { runsPerKey != nil || rate != nil || ratePerKey != nil }

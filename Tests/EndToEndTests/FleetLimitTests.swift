@@ -1,4 +1,5 @@
 import Foundation
+import PostgresTestSupport
 import TestSupport
 import Testing
 
@@ -34,6 +35,18 @@ struct FleetLimitTests {
         #expect(try lines.line() == "begun")
         #expect(try lines.line() == "ended")
       }
+    }
+  }
+
+  @Test("requests with hundreds of concurrency keys all run, those of one key one after the other")
+  func manyKeys() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo ran > @PIPE@", slots: 4) { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      let sql = "SELECT count(taskhost.submit('job', concurrency_key => 'account-' || n % 300)) FROM generate_series(1, 600) n"
+      #expect(try fleet.server.run(sql, on: fleet.address) == "600")
+      for _ in 0..<600 { #expect(try lines.line() == "ran") }
     }
   }
 

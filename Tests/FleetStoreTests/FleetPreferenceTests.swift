@@ -43,7 +43,7 @@ struct FleetPreferenceTests {
   @discardableResult private func run(_ sql: String) throws -> String { try fleet.server.run(sql, on: fleet.address) }
 
   private func look(_ host: String, _ lane: Lane, limit: Int = 10) throws -> FleetExchange {
-    var demand = FleetDemand(lane: try fleet.session.lane(lane), limit: limit)
+    var demand = FleetDemand(fleet.identifier, lane: try fleet.session.lane(lane), limit: limit)
     demand.prefers = lane.gates.preferredHosts
     return try fleet.session.exchange(host, settling: [], wanting: [demand])
   }
@@ -111,8 +111,8 @@ struct FleetPreferenceTests {
   func limited() throws {
     let ids = try add(lane("eu-west"), young: [true, false, false])
     func take() throws -> [RequestID] {
-      var demand = FleetDemand(lane: try fleet.session.lane(lane("eu-west")), limit: 10)
-      (demand.identifier, demand.rate, demand.prefers) = (fleet.identifier.rawValue, (1, .seconds(3600)), "eu-west")
+      var demand = FleetDemand(fleet.identifier, lane: try fleet.session.lane(lane("eu-west")), limit: 10)
+      (demand.rate, demand.prefers) = ((1, .seconds(3600)), "eu-west")
       return try fleet.session.exchange(far, settling: [], wanting: [demand]).claimed.map(\.id)
     }
     #expect(try take() == [ids[1]])

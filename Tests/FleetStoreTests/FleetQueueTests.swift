@@ -49,7 +49,7 @@ struct TestFleet {
 
   func claim(_ incarnation: String, _ limit: Int) throws -> [ClaimedRequest] {
     try session.exchange(
-      incarnation, settling: [], wanting: [FleetDemand(lane: try session.lane(Lane(identifier)), limit: limit)]
+      incarnation, settling: [], wanting: [FleetDemand(identifier, lane: try session.lane(Lane(identifier)), limit: limit)]
     ).claimed
   }
 

@@ -156,7 +156,7 @@ struct FleetVisitTests {
     _ = try fleet.session.fence("a", because: "test")
     let other = try fleet.join(name: "b")
     let lane = try fleet.session.lane(Lane(fleet.identifier))
-    let exchange = try fleet.session.exchange(other, settling: [], wanting: [FleetDemand(lane: lane, limit: 1)])
+    let exchange = try fleet.session.exchange(other, settling: [], wanting: [FleetDemand(fleet.identifier, lane: lane, limit: 1)])
     #expect(exchange.claimed.map(\.id) == [id] && exchange.cancelled == [id])
   }
 }

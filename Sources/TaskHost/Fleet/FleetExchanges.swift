@@ -75,7 +75,10 @@ final class FleetExchanges {
       let began = SystemClock.now
       do throws(FleetError) {
         let isTold = try agent.wait(on: session, for: pause)
-        if isTold { looks.told(after: SystemClock.now - began) }
+        if isTold {
+          looks.told(after: SystemClock.now - began)
+          lanes.told()
+        }
       } catch { forgetSession() }
     }
   }
@@ -142,7 +145,7 @@ final class FleetExchanges {
     let asked = SystemClock.bootNanoseconds
     let exchange = try session.exchange(
       incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : lanes.watched,
-      searching: work.isOver ? nil : lanes.search(agent.place.host.identifiers))
+      searching: lanes.search(Set(wanted.map(\.identifier))))
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
     let areNew = lanes.note(exchange)
     observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
@@ -191,8 +194,7 @@ final class FleetExchanges {
       if let rate { pauses.append(max(.milliseconds(100), rate.period / rate.count)) }
     }
     if let due = exchange.nextDue { pauses.append(due + .milliseconds(1)) }
-    // A look without a search has not seen what came into other lanes.
-    if exchange.search == nil { pauses.append(lanes.rest ?? .zero) }
+    if let rest = lanes.rest { pauses.append(rest) }
     return pauses.min() ?? .zero
   }
 
@@ -244,10 +246,10 @@ final class FleetExchanges {
 
   /// Whether an identifier got all that the host wanted of it.
   private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
-    guard !claimed.isEmpty else { return false }
     let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
-    let counts = claimed.reduce(into: [:]) { $0[identifiers[$1.lane] ?? "", default: 0] += 1 }
-    return wanted.contains { counts[$0.identifier, default: 0] >= $0.limit }
+    var counts: [TaskIdentifier: Int] = [:]
+    for claim in claimed { if let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 } }
+    return wanted.contains { (counts[$0.identifier] ?? 0) >= $0.limit }
   }
 
   // MARK: Claims and ends
@@ -282,8 +284,7 @@ final class FleetExchanges {
       let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
       let room = demand.spare > 0 ? max(demand.room, spare) : demand.room
       guard room > 0 else { return nil }
-      var wanted = FleetDemand(lane: lane.id, limit: min(room, Self.mostClaimed))
-      wanted.identifier = lane.lane.identifier.rawValue
+      var wanted = FleetDemand(lane.lane.identifier, lane: lane.id, limit: min(room, Self.mostClaimed))
       wanted.prefers = lane.lane.gates.preferredHosts
       wanted.runsPerKey = demand.runsPerKey
       wanted.rate = demand.rate.map { ($0.count, $0.period) }

@@ -15,8 +15,12 @@ struct FleetLanes {
   private var unreadable: Set<Int64> = []
   /// Where the next search begins.
   private var start: Int64 = 0
-  /// When the next search is due. While much is found, each look has one.
+  /// When the next search is due, and how long after the last one that is.
   private var due = MonotonicTime(nanoseconds: 0)
+  private var pause = Self.shortest
+  /// Whether a look had no search because the last one was a moment ago: it has not seen what came into other lanes.
+  private var isOwed = false
+  /// Whether the last search found much of which something could be claimed: then each look has one.
   private var isRich = false
   /// The numbers of lanes, for what goes back and what is submitted.
   private var ids: [Lane: Int64] = [:]
@@ -24,8 +28,11 @@ struct FleetLanes {
   /// The most that are found at a time, and the most numbers that are kept.
   private static let mostFound = 256
   private static let mostIDs = 20_000
-  /// How often other lanes are searched.
-  private static let pause = Duration.milliseconds(20)
+  /// How often other lanes are searched at most.
+  private static let shortest = Duration.milliseconds(20)
+  /// The same while there are many lanes and nothing in them can be claimed, from the first time on; each time, twice as long.
+  private static let vain = Duration.milliseconds(100)
+  private static let longest = Duration.seconds(5)
 
   var all: [FleetLane] { (plain ?? []) + found }
   /// Those that are watched: whether requests are ready in them still. Also those that this host cannot read, so that they are not found anew.
@@ -37,19 +44,27 @@ struct FleetLanes {
   }
 
   /// The search that belongs to the next look; nil if the last one was a moment ago.
-  mutating func search(_ identifiers: [TaskIdentifier]) -> FleetLaneSearch? {
-    let now = SystemClock.now
-    guard now >= due || isRich && found.count < Self.mostFound / 2 else { return nil }
-    due = now + Self.pause
+  ///
+  /// - Parameter identifiers: Those of which the host could begin something.
+  mutating func search(_ identifiers: Set<TaskIdentifier>) -> FleetLaneSearch? {
+    isOwed = false
+    guard !identifiers.isEmpty else { return nil }
+    guard SystemClock.now >= due || isRich && found.count < Self.mostFound / 2 else {
+      isOwed = true
+      return nil
+    }
     // Others have their turn.
     if found.count > Self.mostFound * 3 / 4 { found.removeFirst(found.count - Self.mostFound * 3 / 4) }
-    return FleetLaneSearch(identifiers, from: start)
+    return FleetLaneSearch(identifiers.sorted(), from: start)
   }
 
-  /// How long until the next search is due; nil if that is now.
-  var rest: Duration? {
-    let rest = due - SystemClock.now
-    return rest > .zero ? rest : nil
+  /// How long until a search is made that a look has not made; nil if none is due.
+  var rest: Duration? { isOwed ? max(.zero, due - SystemClock.now) : nil }
+
+  /// Something may have come into other lanes.
+  mutating func told() {
+    pause = min(pause, Self.vain)
+    due = min(due, SystemClock.now + pause)
   }
 
   /// Notes what a look has found.
@@ -62,7 +77,10 @@ struct FleetLanes {
     start = search.reached
     found += search.lanes
     unreadable.formUnion(search.unreadable)
-    isRich = search.lanes.count > 1
+    let isVain = exchange.claimed.isEmpty && !search.lanes.isEmpty
+    pause = isVain ? min(max(pause, Self.vain) * 2, Self.longest) : Self.shortest
+    due = SystemClock.now + pause
+    isRich = !isVain && search.lanes.count > 1
     return !search.lanes.isEmpty
   }
 

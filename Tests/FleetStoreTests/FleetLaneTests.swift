@@ -1,0 +1,75 @@
+import PostgresTestSupport
+import TaskModel
+import Testing
+
+@testable import FleetStore
+
+/// Requests with different needs, in lanes of their own.
+@Suite("Fleet: lanes, in the database")
+struct FleetLaneTests {
+  private let fleet: TestFleet
+  private let host: String
+
+  init() throws {
+    fleet = try TestFleet()
+    host = try fleet.join()
+  }
+
+  /// Adds a request for each rank, each with a concurrency key of its own, and returns their ids.
+  private func add(_ ranks: [Int64]) throws -> [RequestID] {
+    var drafts: [FleetDraft] = []
+    for rank in ranks {
+      var draft = try fleet.draft(due: WallTime(unixMilliseconds: rank))
+      draft.record.request.gates.concurrencyKey = "account-\(rank)"
+      drafts.append(draft)
+    }
+    let lanes = try fleet.session.ids(of: drafts.map(\.record.lane))
+    for index in drafts.indices { drafts[index].lane = lanes[index] }
+    return try fleet.session.enqueue(drafts)
+  }
+
+  private func find(besides known: [Int64] = [], from start: Int64 = 0) throws -> FleetLaneSearch.Result {
+    let search = FleetLaneSearch([fleet.identifier], from: start)
+    return try #require(fleet.session.exchange(host, settling: [], wanting: [], watching: known, searching: search).search)
+  }
+
+  @Test("all lanes of an identifier together give no more than the greatest limit, the lowest ranks first")
+  func together() throws {
+    let ids = try add([50, 10, 40, 20, 30])
+    let wanted = try find().lanes.map { FleetDemand(fleet.identifier, lane: $0.id, limit: 3) }
+    #expect(wanted.count == 5)
+    let first = try fleet.session.exchange(host, settling: [], wanting: wanted)
+    #expect(first.claimed.map(\.id) == [ids[1], ids[3], ids[4]])
+    let rest = try fleet.session.exchange(host, settling: [], wanting: wanted)
+    #expect(rest.claimed.map(\.id) == [ids[2], ids[0]])
+  }
+
+  @Test("a search goes on where the last one ended, comes round, and finds each lane with ready requests once")
+  func round() throws {
+    _ = try add(Array(1...450))
+    var names: Set<String?> = []
+    var start: Int64 = 0
+    for expected in [200, 200, 200] {
+      let found = try find(from: start)
+      #expect(found.lanes.count == expected)
+      names.formUnion(found.lanes.map(\.lane.gates.concurrencyKey))
+      start = found.reached
+    }
+    #expect(names.count == 450)
+    let known = try find().lanes.map(\.id)
+    let others = try find(besides: known)
+    #expect(Set(others.lanes.map(\.id)).isDisjoint(with: known))
+  }
+
+  @Test("lanes without ready requests, without needs, or of other identifiers are not found")
+  func empty() throws {
+    _ = try fleet.session.enqueue([fleet.draft(due: WallTime(unixMilliseconds: 1))])
+    #expect(try find().lanes.isEmpty)
+    _ = try add([1, 2])
+    let other = FleetLaneSearch([try TaskIdentifier("org.example.other")])
+    #expect(try fleet.session.exchange(host, settling: [], wanting: [], searching: other).search?.lanes.isEmpty == true)
+    let wanted = try find().lanes.map { FleetDemand(fleet.identifier, lane: $0.id, limit: 10) }
+    #expect(try fleet.session.exchange(host, settling: [], wanting: wanted).claimed.count == 2)
+    #expect(try find().lanes.isEmpty)
+  }
+}
