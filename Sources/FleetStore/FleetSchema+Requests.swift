@@ -117,7 +117,7 @@ extension FleetSchema {
       moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer)
     LANGUAGE plpgsql AS $$
     DECLARE
-      i integer; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
+      i integer; token bigint; which text; its_key text; counted text; running jsonb; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[];
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
@@ -135,9 +135,16 @@ extension FleetSchema {
           SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
           PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
           IF key_runs[i] > 0 THEN
-            most := least(most, key_runs[i] - (
-              SELECT count(*) FROM taskhost.claim c JOIN taskhost.request r ON r.id = c.request JOIN taskhost.lane l ON l.id = r.lane
-              WHERE NOT c.visiting AND l.identifier = which AND l.concurrency_key = its_key));
+            -- Of all keys at once: there may be a lane for each. Each claim's own is asked for: a join might read all lanes.
+            IF counted IS DISTINCT FROM which THEN
+              counted := which;
+              SELECT coalesce(jsonb_object_agg(k.name, k.runs), '{}') INTO running FROM (
+                SELECT o.name, count(*) AS runs FROM (
+                  SELECT (SELECT l.concurrency_key FROM taskhost.request r JOIN taskhost.lane l ON l.id = r.lane
+                    WHERE r.id = c.request AND l.identifier = which) AS name FROM taskhost.claim c WHERE NOT c.visiting) o
+                WHERE o.name IS NOT NULL GROUP BY o.name) k;
+            END IF;
+            most := least(most, key_runs[i] - coalesce((running->>its_key)::bigint, 0));
           END IF;
           IF rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, '', rates[i], periods[i])); END IF;
           IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
@@ -181,6 +188,9 @@ extension FleetSchema {
         FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
         used[groups[i]] := coalesce(used[groups[i]], 0) + cardinality(picked);
         IF is_limited THEN
+          IF key_runs[i] > 0 THEN
+            running := running || jsonb_build_object(its_key, coalesce((running->>its_key)::bigint, 0) + cardinality(picked));
+          END IF;
           IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), cardinality(picked)); END IF;
           IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), cardinality(picked)); END IF;
         END IF;
