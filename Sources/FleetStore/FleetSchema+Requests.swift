@@ -65,16 +65,19 @@ extension FleetSchema {
     END $$
     """,
     // Finds lanes with needs in which requests are ready, of the identifiers `wanted` and besides those `known`: at most 200, in the order of
-    // their numbers from `start` on, each as its number, its identifier and its needs in an array in JSON, and until where it has looked.
+    // their numbers from `start` on, each as its number, its identifier and its needs in an array in JSON, and until where it has looked: `start` if it has come round.
+    // It passes over lanes that have the same needs, apart from their concurrency keys, as one of `shut`, which has the needs of identifiers.
     //
     // There may be as many lanes as concurrency keys. This reads only those with ready requests, an entry of the index each, and not the lanes
     // without needs, of which hosts know: they may have a million entries, dead ones too.
     """
-    CREATE OR REPLACE FUNCTION taskhost.find_lanes(wanted text[], known bigint[], start integer)
+    CREATE OR REPLACE FUNCTION taskhost.find_lanes(
+      wanted text[], known bigint[], start integer, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}')
     RETURNS TABLE (lanes text, reached integer) LANGUAGE plpgsql STABLE AS $$
     DECLARE
       plain integer[] := ARRAY(SELECT l.id FROM taskhost.lane l WHERE l.gates = ''); edge integer; next integer;
       at integer := start; is_round boolean := false; one text[]; hits text[] := '{}';
+      closed jsonb[] := ARRAY(SELECT s.needs::jsonb FROM unnest(shut) WITH ORDINALITY AS s (needs, place) ORDER BY s.place);
     BEGIN
       FOR step IN 1 .. 500 LOOP
         edge := (SELECT min(p.id) FROM unnest(plain) p (id) WHERE p.id > at);
@@ -82,18 +85,23 @@ extension FleetSchema {
         IF next IS NOT NULL THEN
           at := next;
           IF at <> ALL (known) THEN
-            SELECT ARRAY[l.id::text, l.identifier, l.gates] INTO one FROM taskhost.lane l WHERE l.id = at AND l.identifier = ANY (wanted);
+            SELECT ARRAY[l.id::text, l.identifier, l.gates] INTO one FROM taskhost.lane l
+              WHERE l.id = at AND l.identifier = ANY (wanted) AND NOT EXISTS (
+                SELECT FROM unnest(shut_identifiers, closed) AS s (identifier, needs)
+                WHERE s.identifier = l.identifier AND s.needs = coalesce(nullif(l.gates, ''), '{}')::jsonb - 'key');
             IF FOUND THEN hits := hits || one; END IF;
             EXIT WHEN cardinality(hits) >= 3 * 200;
           END IF;
         ELSIF edge IS NOT NULL THEN
           at := edge;
         ELSE
-          EXIT WHEN is_round;
-          at := 0;
+          at := CASE WHEN is_round THEN start ELSE 0 END;
           is_round := true;
         END IF;
-        EXIT WHEN is_round AND at >= start;
+        IF is_round AND at >= start THEN
+          at := start;
+          EXIT;
+        END IF;
       END LOOP;
       RETURN QUERY SELECT to_json(hits)::text, at;
     END $$
@@ -102,7 +110,7 @@ extension FleetSchema {
     // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
     // next one is due, or one that prefers another host may be taken, which of the host's requests somebody has cancelled, which ones are late,
     // whether an event is to be told of, in which of the lanes `watched` requests are ready and left, and, if the host names its
-    // `identifiers`, in which others from `start` on, see find_lanes. A host that finds nothing writes nothing.
+    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes. A host that finds nothing writes nothing.
     //
     // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
     //
@@ -111,7 +119,7 @@ extension FleetSchema {
     CREATE OR REPLACE FUNCTION taskhost.look(
       me uuid, lanes bigint[], limits bigint[], groups bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
       key_periods bigint[], watched bigint[] DEFAULT '{}', prefers text[] DEFAULT '{}', identifiers text[] DEFAULT NULL,
-      start integer DEFAULT 0)
+      start integer DEFAULT 0, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}')
     RETURNS TABLE (
       id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
       moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer)
@@ -201,7 +209,7 @@ extension FleetSchema {
         (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
         (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)
           WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer)), f.lanes, f.reached
-        FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start) f ON identifiers IS NOT NULL;
+        FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start, shut_identifiers, shut) f ON identifiers IS NOT NULL;
     END $$
     """,
   ]

@@ -158,7 +158,7 @@ package final class FleetSession {
   ) throws(FleetError) -> FleetExchange {
     var statements: [PostgresStatement] = []
     if !settled.isEmpty { statements = [Self.holdLease(incarnation), Self.finish(incarnation, settled)] }
-    statements.append(Self.look(incarnation, wanted, watched, search))
+    statements.append(try Self.look(incarnation, wanted, watched, search))
     let rows = try ask(statements)
     guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
       throw .refused("it did not answer all statements")
@@ -204,19 +204,26 @@ package final class FleetSession {
 
   private static func look(
     _ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64], _ search: FleetLaneSearch?
-  ) -> PostgresStatement {
+  ) throws(FleetError) -> PostgresStatement {
     // In one order at all hosts: they wait for each other.
     let groups = Dictionary(uniqueKeysWithValues: zip(Set(wanted.map(\.identifier)).sorted(), Int64(1)...))
+    let shut = Array(search?.shut ?? [])
+    var shutGates: [String] = []
+    for lane in shut {
+      let text = try Self.text(of: lane.gates)
+      shutGates.append(text.isEmpty ? "{}" : text)
+    }
     return PostgresStatement(
       """
       SELECT \(Self.claimed), moved, next_due, at, stopped, late, has_event, waiting, found, reached
-      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::text[], $13::integer)
+      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::text[], $13::integer, $14, $15)
       """, .text(incarnation),
       .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map { groups[$0.identifier] ?? 0 }),
       .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
       .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched), .texts(wanted.map { $0.prefers ?? "" }),
-      search.map { .texts($0.identifiers.map(\.rawValue)) } ?? .text(nil), .int(search?.start ?? 0))
+      search.map { .texts($0.identifiers.map(\.rawValue)) } ?? .text(nil), .int(search?.start ?? 0),
+      .texts(shut.map(\.identifier.rawValue)), .texts(shutGates))
   }
 
   /// The lanes of an array with the number, the identifier and the needs of each.

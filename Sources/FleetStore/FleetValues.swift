@@ -45,14 +45,19 @@ package struct FleetLaneSearch: Sendable {
   package let identifiers: [TaskIdentifier]
   /// Where it begins: where the last one ended.
   package let start: Int64
+  /// Those that need the same as one of these, which have no concurrency keys, are passed over, whatever their keys.
+  package let shut: Set<Lane>
 
-  package init(_ identifiers: [TaskIdentifier], from start: Int64 = 0) { (self.identifiers, self.start) = (identifiers, start) }
+  package init(_ identifiers: [TaskIdentifier], from start: Int64 = 0, besides shut: Set<Lane> = []) {
+    (self.identifiers, self.start, self.shut) = (identifiers, start, shut)
+  }
 
   package struct Result: Sendable {
     /// At most 200.
     package var lanes: [FleetLane] = []
     /// Lanes with needs that only a newer host knows: this one leaves them alone.
     package var unreadable: [Int64] = []
+    /// Until where it has looked: where it began, if it has come round.
     package var reached: Int64 = 0
   }
 }

@@ -61,6 +61,31 @@ struct FleetLaneTests {
     #expect(Set(others.lanes.map(\.id)).isDisjoint(with: known))
   }
 
+  @Test("lanes whose needs are shut are passed over, whatever their keys")
+  func shut() throws {
+    var drafts: [FleetDraft] = []
+    for number in 0..<600 {
+      var draft = try fleet.draft(due: WallTime(unixMilliseconds: 1))
+      (draft.record.request.gates.concurrencyKey, draft.record.request.gates.window) = ("account-\(number)", number == 580 ? nil : "night")
+      drafts.append(draft)
+    }
+    let lanes = try fleet.session.ids(of: drafts.map(\.record.lane))
+    for index in drafts.indices { drafts[index].lane = lanes[index] }
+    _ = try fleet.session.enqueue(drafts)
+    var needs = RunConstraints.none
+    needs.window = "night"
+    var found: [FleetLane] = []
+    var start: Int64 = 0
+    repeat {
+      let search = FleetLaneSearch([fleet.identifier], from: start, besides: [Lane(fleet.identifier, needs)])
+      let result = try #require(fleet.session.exchange(host, settling: [], wanting: [], searching: search).search)
+      found += result.lanes
+      guard result.reached != start else { break }
+      start = result.reached
+    } while found.isEmpty
+    #expect(found.map(\.lane.gates.concurrencyKey) == ["account-580"])
+  }
+
   @Test("lanes without ready requests, without needs, or of other identifiers are not found")
   func empty() throws {
     _ = try fleet.session.enqueue([fleet.draft(due: WallTime(unixMilliseconds: 1))])

@@ -145,7 +145,7 @@ final class FleetExchanges {
     let asked = SystemClock.bootNanoseconds
     let exchange = try session.exchange(
       incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : lanes.watched,
-      searching: lanes.search(Set(wanted.map(\.identifier))))
+      searching: lanes.search(wanted))
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
     let areNew = lanes.note(exchange)
     observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })

@@ -18,8 +18,10 @@ struct FleetLanes {
   /// When the next search is due, and how long after the last one that is.
   private var due = MonotonicTime(nanoseconds: 0)
   private var pause = Self.shortest
-  /// Whether a look had no search because the last one was a moment ago: it has not seen what came into other lanes.
+  /// Whether a look had no search because the last one was a moment ago, or only a part of one: it has not seen all that came into other lanes.
   private var isOwed = false
+  /// Whether something may have come into other lanes since they were all looked at.
+  private var isUrgent = true
   /// Whether the last search found much of which something could be claimed: then each look has one.
   private var isRich = false
   /// The numbers of lanes, for what goes back and what is submitted.
@@ -33,6 +35,8 @@ struct FleetLanes {
   /// The same while there are many lanes and nothing in them can be claimed, from the first time on; each time, twice as long.
   private static let vain = Duration.milliseconds(100)
   private static let longest = Duration.seconds(5)
+  /// The same while it passes over many lanes, of which nobody has said that something has come into them.
+  private static let leisurely = Duration.milliseconds(250)
 
   var all: [FleetLane] { (plain ?? []) + found }
   /// Those that are watched: whether requests are ready in them still. Also those that this host cannot read, so that they are not found anew.
@@ -45,9 +49,10 @@ struct FleetLanes {
 
   /// The search that belongs to the next look; nil if the last one was a moment ago.
   ///
-  /// - Parameter identifiers: Those of which the host could begin something.
-  mutating func search(_ identifiers: Set<TaskIdentifier>) -> FleetLaneSearch? {
+  /// - Parameter wanted: What the host could begin. Other lanes with the same needs, apart from their concurrency keys, are passed over.
+  mutating func search(_ wanted: [FleetDemand]) -> FleetLaneSearch? {
     isOwed = false
+    let identifiers = Set(wanted.map(\.identifier))
     guard !identifiers.isEmpty else { return nil }
     guard SystemClock.now >= due || isRich && found.count < Self.mostFound / 2 else {
       isOwed = true
@@ -55,7 +60,9 @@ struct FleetLanes {
     }
     // Others have their turn.
     if found.count > Self.mostFound * 3 / 4 { found.removeFirst(found.count - Self.mostFound * 3 / 4) }
-    return FleetLaneSearch(identifiers.sorted(), from: start)
+    let open = Set(wanted.map(\.lane))
+    let shut = found.filter { identifiers.contains($0.lane.identifier) && !open.contains($0.id) }.map(\.lane.withoutKey)
+    return FleetLaneSearch(identifiers.sorted(), from: start, besides: Set(shut))
   }
 
   /// How long until a search is made that a look has not made; nil if none is due.
@@ -63,6 +70,7 @@ struct FleetLanes {
 
   /// Something may have come into other lanes.
   mutating func told() {
+    isUrgent = true
     pause = min(pause, Self.vain)
     due = min(due, SystemClock.now + pause)
   }
@@ -74,11 +82,14 @@ struct FleetLanes {
     found.removeAll { !exchange.waiting.contains($0.id) }
     unreadable.formIntersection(exchange.waiting)
     guard let search = exchange.search else { return false }
+    // It has looked at a part only, and goes on soon.
+    isOwed = search.reached != start
     start = search.reached
     found += search.lanes
     unreadable.formUnion(search.unreadable)
     let isVain = exchange.claimed.isEmpty && !search.lanes.isEmpty
-    pause = isVain ? min(max(pause, Self.vain) * 2, Self.longest) : Self.shortest
+    pause = isVain ? min(max(pause, Self.vain) * 2, Self.longest) : isUrgent ? Self.shortest : Self.leisurely
+    if !isOwed { isUrgent = false }
     due = SystemClock.now + pause
     isRich = !isVain && search.lanes.count > 1
     return !search.lanes.isEmpty
@@ -92,4 +103,13 @@ struct FleetLanes {
 
   /// The number of a lane; nil if it is to be asked for.
   func id(of lane: Lane) -> Int64? { ids[lane] }
+}
+
+extension Lane {
+  /// The lane of those that need the same, apart from a turn of their own.
+  fileprivate var withoutKey: Lane {
+    var lane = self
+    lane.gates.concurrencyKey = nil
+    return lane
+  }
 }
