@@ -31,7 +31,7 @@ extension Host {
 
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { view.cancel(id, .cancel(id), completion: $0) }
+    try await ask { view.cancel(id, completion: $0) }
   }
 
   /// Makes a dead letter pending again.

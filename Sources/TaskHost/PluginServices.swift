@@ -19,6 +19,8 @@ final class PluginServices: WorkerServices {
   private let assertions: AssertionKeeper
   /// Questions about requests and runs: a forecast takes up to a quarter of a second of a processor, and a fleet's database may take long.
   private let questions = JobDesk<TaskIdentifier>("questions", mostWaiting: 256, mostOfOne: 32)
+  /// Cancellations of all that is pending in a fleet, which take some commits for each thousand requests.
+  private let cancellations = JobDesk<TaskIdentifier>("cancellations", mostWaiting: 64, mostOfOne: 4)
   private struct Surroundings {
     /// For each identifier, all identifiers of its plugin.
     var siblings: [TaskIdentifier: [TaskIdentifier]] = [:]
@@ -89,7 +91,9 @@ final class PluginServices: WorkerServices {
     } failed: {
       completion(.failure(CallFailure(.unavailable, $0.description)))
     }
-    if !isTaken { completion(.failure(CallFailure(.limit, "too many questions wait for an answer: ask again later"))) }
+    guard !isTaken else { return }
+    let status: CallFailure.Status = call.isQuestion ? .limit : .unavailable
+    completion(.failure(CallFailure(status, "too many questions wait for an answer: ask again later")))
   }
 
   /// - Parameters:
@@ -121,7 +125,7 @@ final class PluginServices: WorkerServices {
     case .cancel(_, let request):
       let view = try sources.ready.view
       _ = try changeable(request, in: view, for: run, own)
-      view.cancel(request, .cancel(request)) { completion(CallAnswer($0.map { _ in .done })) }
+      view.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
       let view = try sources.ready.view
       completion(.pending(try reading { () throws(StoreError) in try view.pendingRequests(of: own, after: request) }))
@@ -130,7 +134,16 @@ final class PluginServices: WorkerServices {
         throw CallFailure(.notPermitted, "\(identifier) is not an identifier of the plugin that registered \(run.identifier)")
       }
       let view = try sources.ready.view
-      view.cancelPending(of: identifier.map { [$0] } ?? own, onBehalfOf: run) { completion(CallAnswer($0.map { .count($0) })) }
+      let named = identifier.map { [$0] } ?? own
+      let done: @Sendable (Result<Int, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { .count($0) })) }
+      guard view.shares(named) else { return scheduler.perform(.cancelPending(of: named).onBehalf(of: run), completion: done) }
+      let isTaken = cancellations.take(from: plugin) {
+        done(Result { () throws(RequestRefusal) in try view.cancelPending(of: named, onBehalfOf: run) })
+        return .zero
+      } failed: {
+        completion(.failure(CallFailure(.unavailable, $0.description)))
+      }
+      if !isTaken { throw CallFailure(.unavailable, "too many cancellations wait: try again later") }
     case .notify(_, let event, let payload):
       try rules.events.check(event, from: run.identifier, own: own)
       let fleet = sources?.view.fleet
@@ -250,6 +263,9 @@ extension PluginServices.Sources? {
 }
 
 extension WorkerCall {
+  /// Whether it may be answered that there are too many such.
+  fileprivate var isQuestion: Bool { if case .ask = self { true } else { false } }
+
   /// Whether the answer takes a forecast.
   fileprivate var isForecast: Bool { if case .ask(_, .explanation) = self { true } else { false } }
 

@@ -23,15 +23,12 @@ extension RequestView {
     elsewhere.agent.add(errand)
   }
 
-  /// Cancels a request by this change, or asks the host of the fleet that has it to stop it.
-  func cancel(
-    _ id: RequestID, _ change: SchedulerChange<RequestRecord>,
-    completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void
-  ) {
+  /// Cancels a request, or asks the host of the fleet that has it to stop it.
+  func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     do throws(StoreError) {
       if let record = try stopElsewhere(id) { return completion(.success(record)) }
     } catch { return completion(.failure(RequestRefusal(error))) }
-    self.change(id, change, completion: completion)
+    change(id, .cancel(id), completion: completion)
   }
 
   /// Asks the host of the fleet that has a request to stop it, or whoever has it after that; nil if no other host has it.
@@ -43,35 +40,21 @@ extension RequestView {
   }
 
   /// Cancels the waiting requests of these identifiers on behalf of a run. Runs in progress continue, and what a host of the fleet is about
-  /// to begin begins.
+  /// to begin begins. Blocks until all is durable.
   ///
-  /// - Parameter completion: Gets the number of cancelled requests.
-  func cancelPending(
-    of identifiers: [TaskIdentifier], onBehalfOf run: RunReference, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
-  ) {
-    let here = SchedulerChange.cancelPending(of: identifiers).onBehalf(of: run)
-    guard shares(identifiers) else { return scheduler.perform(here, completion: completion) }
-    Task {
-      do throws(RequestRefusal) {
-        let count = try await ask { scheduler.perform(here, completion: $0) }
-        completion(.success(count + (try await cancelPendingElsewhere(of: identifiers, onBehalfOf: run))))
-      } catch { completion(.failure(error)) }
-    }
-  }
-
-  /// Cancels the waiting requests of these identifiers that no host of the fleet has.
-  private func cancelPendingElsewhere(of identifiers: [TaskIdentifier], onBehalfOf run: RunReference) async throws(RequestRefusal) -> Int {
-    guard let fleet else { return 0 }
+  /// - Returns: The number of cancelled requests.
+  func cancelPending(of identifiers: [TaskIdentifier], onBehalfOf run: RunReference) throws(RequestRefusal) -> Int {
+    var count = try awaitAnswer { scheduler.perform(.cancelPending(of: identifiers).onBehalf(of: run), completion: $0) }
+    guard let fleet, shares(identifiers) else { return count }
     // Newest first: what waits for another is cancelled before that one, and counts.
     var scan = Self.waiting(of: identifiers, after: nil, limit: BulkOrder.atOnce)
     scan.oldestFirst = false
-    var count = 0
     repeat {
       let found = try read { () throws(StoreError) in
         try fleet.read { [scan] (session) throws(FleetError) in try session.scan(scan) { !$0.request.isSchedule } }
       }
       if !found.records.isEmpty {
-        count += try await ask { completion in
+        count += try awaitAnswer { completion in
           fleet.agent.add(
             FleetErrand(.some(found.records.map(\.id))) {
               .cancelPending($0).onBehalf(of: run)
@@ -84,17 +67,4 @@ extension RequestView {
     } while scan.after != nil
     return count
   }
-}
-
-/// What clients and plugins are told if reading fails.
-func read<Value>(_ body: () throws(StoreError) -> Value) throws(RequestRefusal) -> Value {
-  do { return try body() } catch { throw RequestRefusal(error) }
-}
-
-/// Waits for an answer without blocking the thread.
-func ask<Value: Sendable>(
-  _ body: (@escaping @Sendable (Result<Value, RequestRefusal>) -> Void) -> Void
-) async throws(RequestRefusal) -> Value {
-  let result = await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
-  return try result.get()
 }

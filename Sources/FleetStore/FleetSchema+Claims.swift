@@ -1,0 +1,183 @@
+import TaskModel
+
+// How hosts find what they could begin, and claim it.
+
+extension FleetSchema {
+  static let claiming = [
+    // Moves what has become due; any host does so for all. Returns when the next request is due.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.promote(most integer) RETURNS TABLE (moved bigint, next_due bigint)
+    LANGUAGE plpgsql AS $$
+    DECLARE count bigint; now bigint := taskhost.now_ms();
+    BEGIN
+      -- By a variable: the index finds nothing by a function whose value may change from row to row.
+      WITH due AS (
+        DELETE FROM taskhost.later WHERE ctid = ANY (ARRAY(
+          SELECT l.ctid FROM taskhost.later l WHERE l.due <= now ORDER BY l.due LIMIT most FOR UPDATE SKIP LOCKED))
+        RETURNING request
+      )
+      INSERT INTO taskhost.ready SELECT r.lane, r.rank, r.id FROM due JOIN taskhost.request r ON r.id = due.request;
+      GET DIAGNOSTICS count = ROW_COUNT;
+      RETURN QUERY SELECT count, (SELECT min(l.due) FROM taskhost.later l);
+    END $$
+    """,
+    // How many more claims a rate allows: at most `most` in any `period` milliseconds.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.left_of_rate(which text, its_key text, most bigint, period bigint) RETURNS bigint
+    LANGUAGE plpgsql AS $$
+    DECLARE since bigint := taskhost.now_ms() - period;
+    BEGIN
+      DELETE FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key AND b.at <= since;
+      RETURN most - (SELECT coalesce(sum(b.runs), 0) FROM taskhost.begun b WHERE b.identifier = which AND b.concurrency_key = its_key);
+    END $$
+    """,
+    // Finds lanes with needs in which requests are ready, of the identifiers `wanted` and besides those `known`: at most 200, in the order of
+    // their numbers from `start` on, each as its number, its identifier and its needs in an array in JSON, and until where it has looked: `start` if it has come round.
+    // It passes over lanes that have the same needs, apart from their concurrency keys, as one of `shut`, which has the needs of identifiers.
+    //
+    // There may be as many lanes as concurrency keys. This reads only those with ready requests, an entry of the index each, and not the lanes
+    // without needs, of which hosts know: they may have a million entries, dead ones too.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.find_lanes(
+      wanted text[], known bigint[], start integer, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}')
+    RETURNS TABLE (lanes text, reached integer) LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+      plain integer[] := ARRAY(SELECT l.id FROM taskhost.lane l WHERE l.gates = ''); edge integer; next integer;
+      at integer := start; is_round boolean := false; one text[]; hits text[] := '{}';
+      closed jsonb[] := ARRAY(SELECT s.needs::jsonb FROM unnest(shut) WITH ORDINALITY AS s (needs, place) ORDER BY s.place);
+    BEGIN
+      FOR step IN 1 .. 500 LOOP
+        edge := (SELECT min(p.id) FROM unnest(plain) p (id) WHERE p.id > at);
+        SELECT q.lane INTO next FROM taskhost.ready q WHERE q.lane > at AND q.lane < coalesce(edge, 2147483647) ORDER BY q.lane LIMIT 1;
+        IF next IS NOT NULL THEN
+          at := next;
+          IF at <> ALL (known) THEN
+            SELECT ARRAY[l.id::text, l.identifier, l.gates] INTO one FROM taskhost.lane l
+              WHERE l.id = at AND l.identifier = ANY (wanted) AND NOT EXISTS (
+                SELECT FROM unnest(shut_identifiers, closed) AS s (identifier, needs)
+                WHERE s.identifier = l.identifier AND s.needs = coalesce(nullif(l.gates, ''), '{}')::jsonb - 'key');
+            IF FOUND THEN hits := hits || one; END IF;
+            EXIT WHEN cardinality(hits) >= 3 * 200;
+          END IF;
+        ELSIF edge IS NOT NULL THEN
+          at := edge;
+        ELSE
+          at := CASE WHEN is_round THEN start ELSE 0 END;
+          is_round := true;
+        END IF;
+        IF is_round AND at >= start THEN
+          at := start;
+          EXIT;
+        END IF;
+      END LOOP;
+      RETURN QUERY SELECT to_json(hits)::text, at;
+    END $$
+    """,
+    // What a host asks for each time: moves what has become due, and claims of `lanes` what has the lowest ranks: of each at most `limits`, and
+    // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
+    // next one is due, or one that prefers another host may be taken, which of the host's requests somebody has cancelled, which ones are late,
+    // whether an event is to be told of, in which of the lanes `watched` requests are ready and left, and, if the host names its
+    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes. A host that finds nothing writes nothing.
+    //
+    // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
+    //
+    // Of the limits that hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the groups.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.look(
+      me uuid, lanes bigint[], limits bigint[], groups bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
+      key_periods bigint[], watched bigint[] DEFAULT '{}', prefers text[] DEFAULT '{}', identifiers text[] DEFAULT NULL,
+      start integer DEFAULT 0, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}')
+    RETURNS TABLE (
+      id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
+      moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer)
+    LANGUAGE plpgsql AS $$
+    DECLARE
+      i integer; token bigint; which text; its_key text; counted text; running jsonb; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
+      due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[];
+    BEGIN
+      SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
+      patient := taskhost.now_ms() - \(Preference.wait.wholeMilliseconds);
+      FOR i, is_limited IN
+        SELECT l.place, l.is_limited FROM (
+          SELECT u.place, u.in_group, u.runs > 0 OR u.rate > 0 OR u.key_rate > 0 AS is_limited,
+            (SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank LIMIT 1) AS rank
+          FROM unnest(lanes, groups, key_runs, rates, key_rates) WITH ORDINALITY AS u (lane, in_group, runs, rate, key_rate, place)) l
+        WHERE l.rank IS NOT NULL ORDER BY l.is_limited, CASE WHEN l.is_limited THEN l.in_group END, l.rank
+      LOOP
+        most := limits[i] - coalesce(used[groups[i]], 0);
+        CONTINUE WHEN most <= 0;
+        IF is_limited THEN
+          SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
+          PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
+          IF key_runs[i] > 0 THEN
+            -- Of all keys at once: there may be a lane for each. Each claim's own is asked for: a join might read all lanes.
+            IF counted IS DISTINCT FROM which THEN
+              counted := which;
+              SELECT coalesce(jsonb_object_agg(k.name, k.runs), '{}') INTO running FROM (
+                SELECT o.name, count(*) AS runs FROM (
+                  SELECT (SELECT l.concurrency_key FROM taskhost.request r JOIN taskhost.lane l ON l.id = r.lane
+                    WHERE r.id = c.request AND l.identifier = which) AS name FROM taskhost.claim c WHERE NOT c.visiting) o
+                WHERE o.name IS NOT NULL GROUP BY o.name) k;
+            END IF;
+            most := least(most, key_runs[i] - coalesce((running->>its_key)::bigint, 0));
+          END IF;
+          IF rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, '', rates[i], periods[i])); END IF;
+          IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
+          CONTINUE WHEN most <= 0;
+        END IF;
+        waits := false;
+        IF prefers[i] <> '' AND NOT EXISTS (
+            SELECT FROM taskhost.host h WHERE h.incarnation = me AND taskhost.is_preferred(h, prefers[i])) THEN
+          -- The head of the lane: millions of young requests may follow. Each one's own time is asked for as it comes: a join might read all.
+          SELECT array_agg(h.rank) FILTER (WHERE h.due <= patient), array_agg(h.request) FILTER (WHERE h.due <= patient),
+            min(h.due) FILTER (WHERE h.due > patient) INTO old_ranks, old_ids, its_young
+          FROM (SELECT q.rank, q.request, (SELECT r.due FROM taskhost.request r WHERE r.id = q.request) AS due
+            FROM taskhost.ready q WHERE q.lane = lanes[i]::integer
+            ORDER BY q.rank, q.request LIMIT 4 * limits[i]) h;
+          waits := its_young IS NOT NULL AND taskhost.others_are_preferred(lanes[i], prefers[i]);
+        END IF;
+        IF waits THEN
+          young := least(young, its_young);
+          CONTINUE WHEN old_ids IS NULL;
+          picked := ARRAY(
+            SELECT q.ctid FROM unnest(old_ranks, old_ids) AS u (rank, request)
+              JOIN taskhost.ready q ON q.lane = lanes[i]::integer AND q.rank = u.rank AND q.request = u.request
+            ORDER BY q.rank, q.request LIMIT most FOR UPDATE OF q SKIP LOCKED);
+        ELSE
+          picked := ARRAY(
+            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer
+            ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
+        END IF;
+        CONTINUE WHEN cardinality(picked) = 0;
+        IF token IS NULL THEN
+          PERFORM taskhost.hold_lease(me);
+          token := nextval('taskhost.epoch');
+        END IF;
+        RETURN QUERY WITH taken AS (
+          DELETE FROM taskhost.ready WHERE ctid = ANY (picked) RETURNING ready.request, ready.rank
+        ), owned AS (
+          INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
+        )
+        SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record,
+          NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer
+        FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
+        used[groups[i]] := coalesce(used[groups[i]], 0) + cardinality(picked);
+        IF is_limited THEN
+          IF key_runs[i] > 0 THEN
+            running := running || jsonb_build_object(its_key, coalesce((running->>its_key)::bigint, 0) + cardinality(picked));
+          END IF;
+          IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), cardinality(picked)); END IF;
+          IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), cardinality(picked)); END IF;
+        END IF;
+      END LOOP;
+      RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
+        NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds)), taskhost.now_ms(),
+        (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
+        (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
+        (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)
+          WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer)), f.lanes, f.reached
+        FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start, shut_identifiers, shut) f ON identifiers IS NOT NULL;
+    END $$
+    """,
+  ]
+}
