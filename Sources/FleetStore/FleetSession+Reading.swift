@@ -317,7 +317,7 @@ extension FleetSession {
   /// The last run of each of these identifiers, as far as that was in the last day and is found at once.
   package func lastRuns(of identifiers: [TaskIdentifier]) throws(FleetError) -> [TaskIdentifier: RunRecord] {
     let rows = try ask([
-      PostgresStatement("SET LOCAL statement_timeout = '500ms'"),
+      PostgresStatement("SELECT set_config('statement_timeout', '500ms', true)"),
       PostgresStatement(
         """
         SELECT r.record, r.ended FROM unnest($1::text[]) AS u (identifier) CROSS JOIN LATERAL (

@@ -129,7 +129,7 @@ package final class FleetSession {
 
   /// Lets the transaction fail with ``FleetError/locked`` where it would wait for others: an application may leave its own open, and
   /// everything that the host has for its fleet would wait with this.
-  private static let shortWaits = PostgresStatement("SET LOCAL lock_timeout = '200ms'")
+  private static let shortWaits = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)")
 
   /// The lanes without needs of these identifiers, which a host that has joined has made.
   package func plainLanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {

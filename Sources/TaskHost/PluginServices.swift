@@ -128,6 +128,7 @@ final class PluginServices: WorkerServices {
       view.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
       let view = try sources.ready.view
+      try view.checkWhole(own)
       completion(.pending(try reading { () throws(StoreError) in try view.pendingRequests(of: own, after: request) }))
     case .cancelPending(_, let identifier):
       if let identifier, !own.contains(identifier) {
@@ -152,6 +153,7 @@ final class PluginServices: WorkerServices {
       }
     case .ask(_, let question):
       let sources = try sources.ready
+      if let identifier = question.identifier { try sources.view.checkWhole([identifier]) }
       let answers = PluginAnswers(sources.view, rules: rules.submissions) { [self] (record) throws(CallFailure) in
         try reading { () throws(StoreError) in try sources.explainer.explain(record) }
       } conditions: {
@@ -258,6 +260,23 @@ extension PluginServices.Sources? {
     get throws(CallFailure) {
       guard let self else { throw CallFailure(.unavailable, "the host has not launched yet: ask again soon") }
       return self
+    }
+  }
+}
+
+extension RequestView {
+  /// Throws while the fleet has requests of these identifiers that cannot be read: a plugin would take a part for the whole.
+  fileprivate func checkWhole(_ identifiers: [TaskIdentifier]) throws(CallFailure) {
+    if shares(identifiers), let gap { throw CallFailure(.unavailable, gap) }
+  }
+}
+
+extension PluginQuestion {
+  /// Whose requests or runs are listed; nil if it is no list.
+  fileprivate var identifier: TaskIdentifier? {
+    switch self {
+    case .requests(let identifier, _), .runs(let identifier, _), .lastSuccess(let identifier): identifier
+    default: nil
     }
   }
 }
