@@ -32,8 +32,9 @@ extension FleetSchema {
     END $$
     """,
     // Finds lanes with needs in which requests are ready, of the identifiers `wanted` and besides those `known`: at most 200, in the order of
-    // their numbers from `start` on, each as its number, its identifier and its needs in an array in JSON, and until where it has looked: `start` if it has come round.
-    // It passes over lanes that have the same needs, apart from their concurrency keys, as one of `shut`, which has the needs of identifiers.
+    // their numbers from `start` on. Returns the number, the identifier and the needs of each, in one array in JSON, and until where it has
+    // looked: `start` if it has come round. Lanes that need the same as one of `shut_identifiers` with its needs in `shut` are passed over,
+    // whatever their concurrency keys.
     //
     // There may be as many lanes as concurrency keys. This reads only those with ready requests, an entry of the index each, and not the lanes
     // without needs, of which hosts know: they may have a million entries, dead ones too.
@@ -77,7 +78,8 @@ extension FleetSchema {
     // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
     // next one is due, or one that prefers another host may be taken, which of the host's requests somebody has cancelled, which ones are late,
     // whether an event is to be told of, in which of the lanes `watched` requests are ready and left, and, if the host names its
-    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes. A host that finds nothing writes nothing.
+    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes. A host that finds nothing writes
+    // nothing.
     //
     // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
     //
@@ -92,7 +94,8 @@ extension FleetSchema {
       moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer)
     LANGUAGE plpgsql AS $$
     DECLARE
-      i integer; token bigint; which text; its_key text; counted text; running jsonb; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
+      i integer; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
+      counted text; running jsonb;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[];
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
@@ -176,7 +179,8 @@ extension FleetSchema {
         (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
         (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)
           WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer)), f.lanes, f.reached
-        FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start, shut_identifiers, shut) f ON identifiers IS NOT NULL;
+        FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start, shut_identifiers, shut) f
+          ON identifiers IS NOT NULL;
     END $$
     """,
   ]

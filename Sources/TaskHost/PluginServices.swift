@@ -83,17 +83,23 @@ final class PluginServices: WorkerServices {
       do throws(CallFailure) { try begin(call, run, own, sources, completion) } catch { completion(.failure(error)) }
     }
     guard let sources, call.takesLong(of: own, in: sources.view) else { return answer() }
-    let isTaken = questions.take(from: own.first ?? run.identifier) {
+    let status: CallFailure.Status = call.isQuestion ? .limit : .unavailable
+    let tooMany = CallFailure(status, "too many questions wait for an answer: ask again later")
+    Self.queue(at: questions, for: own.first ?? run.identifier, or: tooMany, completion) {
       let began = SystemClock.now
       answer()
       // Plugins get at most half of a processor for their questions, and of a connection to the fleet's database.
       return call.isForecast || sources.view.fleet != nil ? SystemClock.now - began : .zero
-    } failed: {
-      completion(.failure(CallFailure(.unavailable, $0.description)))
     }
-    guard !isTaken else { return }
-    let status: CallFailure.Status = call.isQuestion ? .limit : .unavailable
-    completion(.failure(CallFailure(status, "too many questions wait for an answer: ask again later")))
+  }
+
+  /// Lets work wait for its turn at a desk. If it cannot, or too much waits there, the call fails.
+  private static func queue(
+    at desk: JobDesk<TaskIdentifier>, for plugin: TaskIdentifier, or tooMany: CallFailure,
+    _ completion: @escaping @Sendable (CallAnswer) -> Void, work: @escaping @Sendable () -> Duration
+  ) {
+    let isTaken = desk.take(from: plugin, work: work) { completion(.failure(CallFailure(.unavailable, $0.description))) }
+    if !isTaken { completion(.failure(tooMany)) }
   }
 
   /// - Parameters:
@@ -124,7 +130,7 @@ final class PluginServices: WorkerServices {
       fleet.agent.submit(request, from: run, by: plugin, completion: done)
     case .cancel(_, let request):
       let view = try sources.ready.view
-      _ = try changeable(request, in: view, for: run, own)
+      try checkMayChange(request, in: view, for: run, own)
       view.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
     case .pending(_, let request):
       let view = try sources.ready.view
@@ -138,13 +144,11 @@ final class PluginServices: WorkerServices {
       let named = identifier.map { [$0] } ?? own
       let done: @Sendable (Result<Int, RequestRefusal>) -> Void = { completion(CallAnswer($0.map { .count($0) })) }
       guard view.shares(named) else { return scheduler.perform(.cancelPending(of: named).onBehalf(of: run), completion: done) }
-      let isTaken = cancellations.take(from: plugin) {
+      let tooMany = CallFailure(.unavailable, "too many cancellations wait: try again later")
+      Self.queue(at: cancellations, for: plugin, or: tooMany, completion) {
         done(Result { () throws(RequestRefusal) in try view.cancelPending(of: named, onBehalfOf: run) })
         return .zero
-      } failed: {
-        completion(.failure(CallFailure(.unavailable, $0.description)))
       }
-      if !isTaken { throw CallFailure(.unavailable, "too many cancellations wait: try again later") }
     case .notify(_, let event, let payload):
       try rules.events.check(event, from: run.identifier, own: own)
       let fleet = sources?.view.fleet
@@ -163,14 +167,14 @@ final class PluginServices: WorkerServices {
     case .snooze(_, let request, let delay):
       do throws(RequestRefusal) { try RequestField.delay.check(delay) } catch { throw CallFailure(error) }
       let view = try sources.ready.view
-      _ = try changeable(request, in: view, for: run, own)
+      try checkMayChange(request, in: view, for: run, own)
       view.change(request, .snooze(request, until: clock.wallTime + delay).onBehalf(of: run)) { result in
         completion(
           CallAnswer(result.map { .submission(Submission(id: request, disposition: .updated, nextStart: $0.record.due, notes: $0.notes)) }))
       }
     case .update(_, let request, let fields):
       let view = try sources.ready.view
-      _ = try changeable(request, in: view, for: run, own)
+      try checkMayChange(request, in: view, for: run, own)
       try rules.submissions.check(fields.identifier, from: run.identifier, own: own)
       try rules.submissions.checkFields(of: fields, own: own)
       var fields = fields
@@ -227,16 +231,16 @@ final class PluginServices: WorkerServices {
     }
   }
 
-  /// A live request that the run's plugin may cancel and change. Throws `notFound`, and `notPermitted` for the request of a `schedule`.
-  private func changeable(
+  /// Throws unless it is a live request that the run's plugin may cancel and change: `notFound`, and `notPermitted` for the request of a
+  /// `schedule`.
+  private func checkMayChange(
     _ request: RequestID, in view: RequestView, for run: RunReference, _ own: [TaskIdentifier]
-  ) throws(CallFailure) -> RequestRecord {
+  ) throws(CallFailure) {
     let record = try rules.current.submissions.visible(
       try reading { () throws(StoreError) in try view.request(request) }, request, to: run.identifier, own: own, isLive: true)
     guard !record.request.isSchedule else {
       throw CallFailure(.notPermitted, "\(record.id) stands for a schedule in the configuration, which is the operator's")
     }
-    return record
   }
 
   private func reading<Value>(_ body: () throws(StoreError) -> Value) throws(CallFailure) -> Value {
@@ -272,7 +276,7 @@ extension RequestView {
 }
 
 extension PluginQuestion {
-  /// Whose requests or runs are listed; nil if it is no list.
+  /// The identifier whose requests or runs the question lists; nil for other questions.
   fileprivate var identifier: TaskIdentifier? {
     switch self {
     case .requests(let identifier, _), .runs(let identifier, _), .lastSuccess(let identifier): identifier
