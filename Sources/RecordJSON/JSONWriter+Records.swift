@@ -47,6 +47,7 @@ extension JSONWriter {
     member("id", record.id.description)
     member("request", record.request.description)
     member("identifier", record.identifier.rawValue)
+    member("host", record.host)
     member("attempt", record.attempt)
     moment("started", record.started)
     moment("ended", record.ended)

@@ -47,6 +47,8 @@ struct FleetViewTests {
         #expect(runs.count == 4 && runs.allSatisfy { $0["outcome"]?.string == "succeeded" }, "\(runs)")
         let shown = try await host.json("runs", "show", runs[0]["id"]?.string ?? "")
         #expect(shown["request"]?.string == runs[0]["request"]?.string, "\(shown)")
+        #expect(runs.allSatisfy { $0["host"]?.string == "b" } && shown["host"]?.string == "b", "\(runs)")
+        #expect(try await host.cli("runs", "list", "--identifier", "job").output.contains("HOST"))
       }
       // The host's own request is among them.
       var seen: [String] = []

@@ -22,7 +22,7 @@ struct ResourcePoolTests {
     let pool = ResourcePool(["gpu": 1, "none": -3])
     let unknown = try #require(pool.missing(for: ["gqu": 1]).first)
     #expect(unknown.isForever)
-    #expect(unknown.description == "there is no resource \"gqu\": define it under [resources]")
+    #expect(unknown.description == "there is no resource \"gqu\": define it under [resources], or as a label of a host under [fleet]")
     let more = try #require(pool.missing(for: ["gpu": 2]).first)
     #expect(more.isForever)
     #expect(more.description == "needs 2 of gpu, but its capacity is 1: raise it under [resources]")

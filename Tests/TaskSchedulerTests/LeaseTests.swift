@@ -115,7 +115,7 @@ struct LeaseTests {
   func clock(ahead seconds: Int) async throws {
     let host = try Holder()
     let ahead = Duration.seconds(seconds)
-    host.scheduler.setFleetClock { SystemClock().wallTime + ahead }
+    host.scheduler.setFleet(host: "a") { SystemClock().wallTime + ahead }
     let before = SystemClock().wallTime + ahead
     var delayed = TaskRequest(identifier: .sample())
     delayed.delay = .seconds(60)

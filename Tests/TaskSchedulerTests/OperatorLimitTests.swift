@@ -48,7 +48,7 @@ import Testing
     let tooMuch = #expect(throws: RequestRefusal.self) { try world.submit(request(["gpu": 3])) }
     #expect(tooMuch?.message == "needs 3 of gpu, but its capacity is 2: raise it under [resources]")
     let unknown = #expect(throws: RequestRefusal.self) { try world.submit(request(["licence": 1])) }
-    #expect(unknown?.message == "there is no resource \"licence\": define it under [resources]")
+    #expect(unknown?.message == "there is no resource \"licence\": define it under [resources], or as a label of a host under [fleet]")
   }
 
   @Test("a plugin's resources count for each of its runs")

@@ -465,7 +465,8 @@ typedef struct taskhost_api {
   /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
    * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS,
    * TASKHOST_EXTENSION_REQUESTS_2, TASKHOST_EXTENSION_OPEN_FILES, TASKHOST_EXTENSION_RECORDS, TASKHOST_EXTENSION_TRACE,
-   * TASKHOST_EXTENSION_ASSERTIONS, TASKHOST_EXTENSION_TRANSFERS and TASKHOST_EXTENSION_RESOURCES. */
+   * TASKHOST_EXTENSION_ASSERTIONS, TASKHOST_EXTENSION_TRANSFERS, TASKHOST_EXTENSION_RESOURCES and
+   * TASKHOST_EXTENSION_FLEET. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 

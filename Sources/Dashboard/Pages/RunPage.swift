@@ -29,7 +29,8 @@ public enum RunPage {
     let report = run.report
     let facts: [View?] = [
       View(fact: "Task", run.identifier.rawValue, href: PagePath.task(run.identifier)),
-      View(fact: "Request", run.request.description, href: PagePath.request(run.request)), View(fact: "Attempt", "\(run.attempt)"),
+      View(fact: "Request", run.request.description, href: PagePath.request(run.request)), View(fact: "Host", run.host),
+      View(fact: "Attempt", "\(run.attempt)"),
       View(fact: "Recorded", run.started, now: now), View(fact: "Handler called", report.began, now: now),
       View(fact: "Ended", run.ended, now: now), View(fact: "Duration", run.duration?.words), View(fact: "Message", report.message),
       View(fact: "Stopped", run.reasonWords), View(fact: "Used up its budget", run.isExpired ? "yes" : nil),

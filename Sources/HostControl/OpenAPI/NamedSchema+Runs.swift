@@ -3,7 +3,8 @@ import TaskModel
 /// What `JSONWriter+Records.swift` and `JSONWriter+Transfers.swift` of RecordJSON write.
 extension NamedSchema {
   static let runSchema = JSONSchema.object(
-    .must("id", .id), .must("request", .id), .must("identifier", .identifier), .must("attempt", .count),
+    .must("id", .id), .must("request", .id), .must("identifier", .identifier), .may("host", .string),
+    .must("attempt", .count),
     .moment("started", isRequired: true), .moment("ended"), .may("duration_ms", .count), .may("outcome", .names(of: RunOutcome.self)),
     .may("stop_reason", .names(of: StopReason.self)), .must("expired", .boolean), .must("forced", .boolean),
     .may("stop_stage", .names(of: StopStage.self)), .may("message", .string), .may("progress", .named(.runProgress)),

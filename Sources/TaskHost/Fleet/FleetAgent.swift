@@ -80,7 +80,7 @@ final class FleetAgent: Sendable {
     lease = try FleetLease(
       place, log: log,
       mayJoin: { Self.runsNothing(scheduler) }, lasts: lasts, changed: { leaseChanged.wait()() }, ended: { leaseEnded.wait()() })
-    scheduler.setFleetClock { [clock = lease.clock] in clock.now }
+    scheduler.setFleet(host: place.host.name) { [clock = lease.clock] in clock.now }
     leaseChanged.set { [weak self] in self?.wake() }
     leaseEnded.set { [weak self] in self?.leaseHasEnded() }
   }

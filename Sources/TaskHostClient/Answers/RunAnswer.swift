@@ -3,6 +3,8 @@ package struct RunAnswer: Decodable, Identifiable {
   package let id: String
   package let request: String
   package let identifier: String
+  /// Its host's name in its fleet; nil for a run that is not the fleet's.
+  package let host: String?
   package let attempt: Int64
   /// nil while it is running.
   package let outcome: String?

@@ -6,6 +6,8 @@ public struct RunRecord: Sendable, Hashable {
   public var request: RequestID
   /// The task identifier.
   public var identifier: TaskIdentifier
+  /// The host that runs it, by its name in its fleet; nil for a request that is not the fleet's.
+  public var host: String?
   /// 1 for a request's first run, plus one for each attempt spent.
   public var attempt: Int
   /// When the run was recorded as started.
@@ -36,12 +38,13 @@ public struct RunRecord: Sendable, Hashable {
 
   /// Creates a record.
   public init(
-    id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,
-    outcome: RunOutcome? = nil, report: RunReport = RunReport()
+    id: RunID, request: RequestID, identifier: TaskIdentifier, host: String? = nil, attempt: Int, started: WallTime,
+    ended: WallTime? = nil, outcome: RunOutcome? = nil, report: RunReport = RunReport()
   ) {
     self.id = id
     self.request = request
     self.identifier = identifier
+    self.host = host
     self.attempt = attempt
     self.started = started
     self.ended = ended

@@ -201,7 +201,7 @@ extension LiveRunEntry {
   /// The same run, for a request that now repeats.
   fileprivate var ofRepeating: LiveRunEntry {
     LiveRunEntry(
-      run: run, request: request, identifier: identifier, attempt: attempt, started: started, due: due, isRepeating: true, gates: gates,
-      isSimulated: isSimulated, trace: trace, stopRequested: stopRequested)
+      run: run, request: request, identifier: identifier, host: host, attempt: attempt, started: started, due: due, isRepeating: true,
+      gates: gates, isSimulated: isSimulated, trace: trace, stopRequested: stopRequested)
   }
 }

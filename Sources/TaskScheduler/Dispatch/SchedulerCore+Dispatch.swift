@@ -183,8 +183,8 @@ extension SchedulerCore {
     handler.shares?.begin(run, of: lane.tenant)
     let attempt = attemptsSpent.adding(saturating: 1)
     let entry = LiveRunEntry(
-      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attempt, started: began, due: offer.due,
-      isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated,
+      run: run, request: offer.id, identifier: handler.contract.identifier, host: host(for: offer.id), attempt: attempt, started: began,
+      due: offer.due, isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated,
       trace: policy.trace(of: run, request: offer.id, attempt: attempt, isRepeating: offer.isRepeating, input.traceparent))
     let isHeld = offer.due > now
     let isAhead = isHeld || handler.freeSlots == 0

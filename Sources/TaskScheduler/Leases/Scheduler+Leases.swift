@@ -2,9 +2,15 @@ public import TaskModel
 
 /// Calls of the host's part in its fleet, from other threads. Each returns at once.
 extension Scheduler {
-  /// From now on, requests of the fleet are due by this clock, whatever the host's own says; called on the scheduler's thread. It gives nil
-  /// while the time is not known.
-  public func setFleetClock(_ clock: @escaping @Sendable () -> WallTime?) { inspect { core, _ in core.fleetClock = clock } }
+  /// From now on, runs of the fleet's requests name this host.
+  ///
+  /// - Parameters:
+  ///   - host: Its name in the fleet.
+  ///   - clock: The requests are due by it, whatever the host's own says; called on the scheduler's thread. It gives nil while the time is
+  ///     not known.
+  public func setFleet(host: String, clock: @escaping @Sendable () -> WallTime?) {
+    inspect { core, _ in (core.fleetHost, core.fleetClock) = (host, clock) }
+  }
 
   /// Lets conditions of the machine be observed because ready requests of the fleet require them; called on the scheduler's thread.
   ///

@@ -9,6 +9,9 @@ extension SchedulerCore {
   /// The time on the fleet's clock; `now` while it is not known.
   func fleetNow(_ now: WallTime) -> WallTime { fleetClock() ?? now }
 
+  /// What a run of the request names as its host.
+  func host(for id: RequestID) -> String? { id.origin == fleet ? fleetHost : nil }
+
   /// How many more requests of each lane could begin now.
   func demand(for lanes: [Lane], now: WallTime) -> [LaneDemand] {
     lanes.map { lane in

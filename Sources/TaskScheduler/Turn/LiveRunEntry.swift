@@ -8,6 +8,8 @@ public struct LiveRunEntry: Sendable, Hashable {
   public let request: RequestID
   /// The handler's identifier.
   public let identifier: TaskIdentifier
+  /// This host, by its name in the fleet that the request is of; nil for a request that is the host's own.
+  var host: String?
   /// 1 for a request's first run.
   public let attempt: Int
   /// When it began.
@@ -26,5 +28,7 @@ public struct LiveRunEntry: Sendable, Hashable {
   var stopRequested: StopReason?
 
   /// The run as a record without an end.
-  public var record: RunRecord { RunRecord(id: run, request: request, identifier: identifier, attempt: attempt, started: started) }
+  public var record: RunRecord {
+    RunRecord(id: run, request: request, identifier: identifier, host: host, attempt: attempt, started: started)
+  }
 }

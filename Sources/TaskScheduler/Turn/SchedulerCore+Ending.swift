@@ -67,8 +67,8 @@ extension SchedulerCore {
       repeating: record.isRepeating)
     let started = report.began ?? record.started ?? now
     var history = RunRecord(
-      id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: min(started, now), ended: now,
-      outcome: outcome, report: report)
+      id: run, request: record.id, identifier: record.request.identifier, host: host(for: record.id), attempt: record.attempt,
+      started: min(started, now), ended: now, outcome: outcome, report: report)
     // A run is stopped once: what its handler was told stands, even if its request is cancelled during the grace.
     history.report.stopReason = report.stopReason ?? record.stopRequested
     // A run of the previous host process.

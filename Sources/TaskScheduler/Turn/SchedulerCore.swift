@@ -76,6 +76,8 @@ final class SchedulerCore {
   var awakeSince: WallTime
   /// The same for the fleet's requests: no host of the fleet was up.
   var fleetAwakeSince = WallTime.distantPast
+  /// The host's name in the fleet.
+  var fleetHost: String?
   /// Reads the clock that times of the fleet's requests are on; it gives nil while it is not known.
   var fleetClock: @Sendable () -> WallTime? = { nil }
   /// Until when all successes of these identifiers of the fleet are known, on this host's clock.

@@ -10,6 +10,7 @@ enum ArchivedRun {
     writer.id("id", run.id)
     writer.id("request", run.request)
     writer.member("identifier", run.identifier.rawValue)
+    writer.member("host", run.host)
     writer.member("attempt", run.attempt)
     writer.time("started_unix_ms", run.started)
     writer.time("ended_unix_ms", run.ended)
@@ -81,7 +82,8 @@ enum ArchivedRun {
     }
     return RunRecord(
       id: try line.requiredID("id", RunID.self), request: try line.requiredID("request", RequestID.self),
-      identifier: try line.requiredIdentifier(), attempt: try line.count("attempt"), started: try line.requiredTime("started_unix_ms"),
+      identifier: try line.requiredIdentifier(), host: try line.text("host"), attempt: try line.count("attempt"),
+      started: try line.requiredTime("started_unix_ms"),
       ended: isLive ? try line.time("ended_unix_ms") : try line.requiredTime("ended_unix_ms"),
       outcome: isLive ? try line.word("outcome", RunOutcome.self) : try line.requiredWord("outcome", RunOutcome.self), report: report)
   }

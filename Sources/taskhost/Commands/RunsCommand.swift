@@ -63,11 +63,15 @@ struct RunsListCommand: AsyncParsableCommand {
     let runs = try await Listing.rows(
       of: RunPage.self, "/v1/runs", try filter.query(otherwise: query + outcomes.map { ("outcome", $0) }), limit: limit, host)
     if host.json { return }
-    var table = TextTable(.id("ID"), .name("IDENTIFIER"), "OUTCOME", "STARTED", "TOOK", "MESSAGE")
+    let namesHosts = runs.contains { $0.host != nil }
+    var table = TextTable(
+      columns: [.id("ID"), .name("IDENTIFIER")] + (namesHosts ? ["HOST"] : []) + ["OUTCOME", "STARTED", "TOOK", "MESSAGE"])
     for run in runs {
       table.add(
-        run.id, run.identifier, run.outcome ?? "running", MomentFormat.relative(run.startedUnixMs, now: now),
-        run.durationMs.map { DurationFormat.words(milliseconds: $0) } ?? "", String((run.message ?? "").prefix(60)))
+        row: [run.id, run.identifier] + (namesHosts ? [run.host ?? ""] : []) + [
+          run.outcome ?? "running", MomentFormat.relative(run.startedUnixMs, now: now),
+          run.durationMs.map { DurationFormat.words(milliseconds: $0) } ?? "", String((run.message ?? "").prefix(60)),
+        ])
     }
     table.print(empty: "no runs")
   }
