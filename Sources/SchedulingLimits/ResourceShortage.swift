@@ -14,7 +14,9 @@ public struct ResourceShortage: Sendable, Hashable, CustomStringConvertible {
 
   /// What is missing, and what to do if waiting cannot help.
   public var description: String {
-    guard let capacity else { return "there is no resource \"\(name)\": define it under [resources], or as a label of a host under [fleet]" }
+    guard let capacity else {
+      return "there is no resource \"\(name)\": define it under [resources], or as a label of a host under [fleet]"
+    }
     guard wanted <= capacity else { return "needs \(wanted) of \(name), but its capacity is \(capacity): raise it under [resources]" }
     return "needs \(wanted) of \(name): \(free) of \(capacity) free"
   }
