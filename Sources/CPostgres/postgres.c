@@ -30,6 +30,8 @@ static struct {
   void (*freemem)(void *);
   int (*sendQueryParams)(
       pg_conn *, const char *, int, const pg_oid *, const char *const *, const int *, const int *, int);
+  int (*sendPrepare)(pg_conn *, const char *, const char *, int, const pg_oid *);
+  int (*sendQueryPrepared)(pg_conn *, const char *, int, const char *const *, const int *, const int *, int);
   int (*pipelineSync)(pg_conn *);
   pg_result *(*getResult)(pg_conn *);
   int (*resultStatus)(const pg_result *);
@@ -83,6 +85,8 @@ int pg_load(char *message, size_t size) {
       FIND(notifies, "PQnotifies");
       FIND(freemem, "PQfreemem");
       FIND(sendQueryParams, "PQsendQueryParams");
+      FIND(sendPrepare, "PQsendPrepare");
+      FIND(sendQueryPrepared, "PQsendQueryPrepared");
       FIND(pipelineSync, "PQpipelineSync");
       FIND(getResult, "PQgetResult");
       FIND(resultStatus, "PQresultStatus");
@@ -165,6 +169,14 @@ int pg_send_query_params(
     pg_conn *connection, const char *command, int count, const pg_oid *types, const char *const *values, const int *lengths,
     const int *formats, int result_format) {
   return pq.sendQueryParams(connection, command, count, types, values, lengths, formats, result_format);
+}
+int pg_send_prepare(pg_conn *connection, const char *name, const char *command, int count, const pg_oid *types) {
+  return pq.sendPrepare(connection, name, command, count, types);
+}
+int pg_send_query_prepared(
+    pg_conn *connection, const char *name, int count, const char *const *values, const int *lengths, const int *formats,
+    int result_format) {
+  return pq.sendQueryPrepared(connection, name, count, values, lengths, formats, result_format);
 }
 int pg_pipeline_sync(pg_conn *connection) { return pq.pipelineSync(connection); }
 pg_result *pg_get_result(pg_conn *connection) { return pq.getResult(connection); }

@@ -42,6 +42,7 @@ package final class FleetSession {
       // What nobody waits for any more must not go on at the server. This does not end a commit that waits for a standby. Behind a pool, it
       // would be for whoever gets the connection next.
       if process != nil {
+        connection.isAlone = true
         try connection.run(
           PostgresStatement("SELECT set_config('statement_timeout', $1, false)", .text("\((patience * 9 / 10).wholeMilliseconds)")),
           by: SystemClock.now + patience)
@@ -289,13 +290,27 @@ package final class FleetSession {
 
   /// Adds requests that have no name of their own, all or none. Returns their ids in order.
   package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
+    // In one pass: records are large, and each look at one copies it.
+    var identifiers: [String?] = []
+    var (lanes, dues, ranks, deadlines, submitted): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
+    var (events, records): ([String?], [String?]) = ([], [])
+    var payloads: [[UInt8]?] = []
+    for draft in drafts {
+      let record = draft.record
+      identifiers.append(record.request.identifier.rawValue)
+      lanes.append(draft.lane)
+      dues.append(record.due.unixMilliseconds)
+      ranks.append(Self.rank(of: record))
+      events.append(record.request.event?.name)
+      deadlines.append(Self.deadline(of: record))
+      payloads.append(record.request.payload)
+      records.append(RecordText.text(of: record))
+      submitted.append(Self.submitted(record) ?? 0)
+    }
     let rows = try ask(
       PostgresStatement(
-        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)", .texts(drafts.map(\.record.request.identifier.rawValue)),
-        .ints(drafts.map(\.lane)), .ints(drafts.map(\.record.due.unixMilliseconds)), .ints(drafts.map { Self.rank(of: $0.record) }),
-        .texts(drafts.map(\.record.request.event?.name)), .ints(drafts.map { Self.deadline(of: $0.record) }),
-        .blobs(drafts.map(\.record.request.payload)), .texts(drafts.map { RecordText.text(of: $0.record) }),
-        .ints(drafts.map { Self.submitted($0.record) ?? 0 })))
+        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)", .texts(identifiers), .ints(lanes), .ints(dues), .ints(ranks),
+        .texts(events), .ints(deadlines), .blobs(payloads), .texts(records), .ints(submitted)))
     guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
     return ids(rows)
   }

@@ -5,10 +5,24 @@ import TaskModel
 
 /// A connection to PostgreSQL. One thread uses it at a time.
 ///
-/// Statements go out together, in libpq's pipeline mode, and are one transaction: all of them happen or none does. None is prepared under a
-/// name, so that a pool that shares its connections between transactions (PgBouncer) may stand in between.
+/// Statements go out together, in libpq's pipeline mode, and are one transaction: all of them happen or none does.
 final class PostgresConnection {
+  /// A statement as the server reads and plans it.
+  private struct Form: Hashable {
+    let text: String
+    let types: [UInt32]
+  }
+
   private let connection: OpaquePointer
+  /// Whether the server's process serves this connection alone. Then it keeps the statements that are sent again: to read and plan one takes
+  /// longer than to find that nothing is to be done. A pool that shares its connections between transactions (PgBouncer) would give another
+  /// process the next time.
+  var isAlone = false
+  /// The statements that were sent, with the names under which the server keeps them; nil for those that were sent once.
+  private var forms: [Form: String?] = [:]
+  /// How many names were given.
+  private var names = 0
+  private static let mostForms = 200
   /// Whether an answer did not come in time. Nothing else may be asked here.
   private(set) var isAbandoned = false
 
@@ -75,7 +89,10 @@ final class PostgresConnection {
   ///   transaction was committed.
   @discardableResult
   func run(_ statements: [PostgresStatement], by deadline: MonotonicTime) throws(PostgresError) -> [PostgresRows] {
-    for statement in statements { try send(statement) }
+    // What the server answers to, in order: a statement to keep, or, for nil, one to run.
+    var sent: [Form?] = []
+    for statement in statements { try send(statement, &sent) }
+    var answered = 0
     guard pg_pipeline_sync(connection) == 1 else { throw lost }
     try flush(by: deadline)
     var rows: [PostgresRows] = []
@@ -85,16 +102,22 @@ final class PostgresConnection {
       // Nil ends the results of one statement.
       guard let result = pg_get_result(connection) else {
         guard pg_status(connection) == Int32(PG_CONNECTION_OK) else { throw failure ?? lost }
+        answered += 1
         continue
       }
+      let kept = answered < sent.count ? sent[answered] : nil
       switch Int(pg_result_status(result)) {
+      case PG_COMMAND_OK where kept != nil: pg_clear(result)
       case PG_TUPLES_OK, PG_COMMAND_OK, PG_EMPTY_QUERY: rows.append(PostgresRows(result))
       case PG_PIPELINE_SYNC:
         pg_clear(result)
         if let failure { throw failure }
         return rows
-      case PG_PIPELINE_ABORTED: pg_clear(result)
+      case PG_PIPELINE_ABORTED:
+        if let kept { forms[kept] = nil }
+        pg_clear(result)
       default:
+        if let kept { forms[kept] = nil }
         failure = failure ?? Self.error(of: result, on: connection)
         pg_clear(result)
       }
@@ -134,15 +157,36 @@ final class PostgresConnection {
 
   // MARK: Sending and awaiting
 
-  private func send(_ statement: PostgresStatement) throws(PostgresError) {
+  /// Sends a statement, and before it, if it was sent before, the order to keep it.
+  private func send(_ statement: PostgresStatement, _ sent: inout [Form?]) throws(PostgresError) {
     let contents = statement.values.map(\.content)
     let types = statement.values.map(\.type)
     let lengths = contents.map { Int32(clamping: $0?.count ?? 0) }
     let formats = statement.values.map { Int32($0.isBinary ? 1 : 0) }
-    let sent = Self.withBuffers(contents) { values in
-      pg_send_query_params(connection, statement.text, Int32(values.count), types, values, lengths, formats, 1)
+    let count = Int32(types.count)
+    let name = try keptName(of: Form(text: statement.text, types: types), &sent)
+    let isSent = Self.withBuffers(contents) { values in
+      if let name { return pg_send_query_prepared(connection, name, count, values, lengths, formats, 1) }
+      return pg_send_query_params(connection, statement.text, count, types, values, lengths, formats, 1)
     }
-    guard sent == 1 else { throw lost }
+    guard isSent == 1 else { throw lost }
+    sent.append(nil)
+  }
+
+  /// The name under which the server keeps a statement, or will when it comes to it; nil if it is to read the text.
+  private func keptName(of form: Form, _ sent: inout [Form?]) throws(PostgresError) -> String? {
+    guard isAlone else { return nil }
+    guard let known = forms[form] else {
+      if forms.count < Self.mostForms { forms[form] = .some(nil) }
+      return nil
+    }
+    if let known { return known }
+    let name = "s\(names)"
+    names += 1
+    guard pg_send_prepare(connection, name, form.text, Int32(form.types.count), form.types) == 1 else { throw lost }
+    forms[form] = name
+    sent.append(form)
+    return name
   }
 
   private func flush(by deadline: MonotonicTime) throws(PostgresError) {

@@ -35,31 +35,52 @@ enum PostgresValue: Sendable {
     case .text(let text): return text.map { Array($0.utf8) + [0] }
     case .bytes(let bytes): return bytes
     case .noBytes: return nil
-    case .ints(let numbers): return Self.array(of: 20, numbers.map { Self.big(UInt64(bitPattern: $0), bytes: 8) })
-    case .texts(let texts): return Self.array(of: 25, texts.map { $0.map { Array($0.utf8) } })
-    case .blobs(let blobs): return Self.array(of: 17, blobs)
+    case .ints(let numbers):
+      return Self.array(of: 20, numbers, bytesOfEach: 8) { number, bytes in
+        Self.append(number, to: &bytes)
+        return true
+      }
+    case .texts(let texts):
+      return Self.array(of: 25, texts, bytesOfEach: texts.first??.utf8.count ?? 0) { text, bytes in
+        text.map { bytes += $0.utf8 } != nil
+      }
+    case .blobs(let blobs):
+      return Self.array(of: 17, blobs, bytesOfEach: blobs.first??.count ?? 0) { blob, bytes in blob.map { bytes += $0 } != nil }
     }
   }
 
   /// An array of one dimension, as `array_send` writes it.
-  private static func array(of type: UInt32, _ elements: [[UInt8]?]) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - bytesOfEach: About so many.
+  ///   - write: Appends an element; returns false for NULL.
+  private static func array<Element>(
+    of type: UInt32, _ elements: [Element], bytesOfEach: Int, _ write: (Element, inout [UInt8]) -> Bool
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(elements.reduce(20) { $0 + 4 + ($1?.count ?? 0) })
-    bytes += big(1, bytes: 4) + big(elements.contains { $0 == nil } ? 1 : 0, bytes: 4) + big(UInt64(type), bytes: 4)
-    bytes += big(UInt64(elements.count), bytes: 4) + big(1, bytes: 4)
+    bytes.reserveCapacity(20 + elements.count * (4 + bytesOfEach))
+    let header: [Int32] = [1, 0, Int32(bitPattern: type), Int32(clamping: elements.count), 1]
+    for number in header { append(number, to: &bytes) }
     for element in elements {
-      guard let element else {
-        bytes += [0xFF, 0xFF, 0xFF, 0xFF]
-        continue
+      let place = bytes.count
+      append(Int32(-1), to: &bytes)
+      if write(element, &bytes) {
+        set(Int32(clamping: bytes.count - place - 4), in: &bytes, at: place)
+      } else {
+        set(1, in: &bytes, at: 4)
       }
-      bytes += big(UInt64(element.count), bytes: 4)
-      bytes += element
     }
     return bytes
   }
 
-  private static func big(_ number: UInt64, bytes count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }
+  private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
+  }
+
+  private static func set(_ number: Int32, in bytes: inout [UInt8], at place: Int) {
+    withUnsafeBytes(of: number.bigEndian) { source in
+      for index in 0..<4 { bytes[place + index] = source[index] }
+    }
   }
 }
 

@@ -58,6 +58,11 @@ void pg_free(void *memory);
 int pg_send_query_params(
     pg_conn *connection, const char *command, int count, const pg_oid *types, const char *const *values, const int *lengths,
     const int *formats, int result_format);
+/* Lets the server keep a statement under a name, for as long as the connection lasts. */
+int pg_send_prepare(pg_conn *connection, const char *name, const char *command, int count, const pg_oid *types);
+int pg_send_query_prepared(
+    pg_conn *connection, const char *name, int count, const char *const *values, const int *lengths, const int *formats,
+    int result_format);
 int pg_pipeline_sync(pg_conn *connection);
 pg_result *pg_get_result(pg_conn *connection);
 int pg_result_status(const pg_result *result);

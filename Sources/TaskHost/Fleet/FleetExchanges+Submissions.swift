@@ -34,8 +34,9 @@ extension FleetExchanges {
   private func addTogether(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
     let plain = arrivals.filter { !$0.hasKeys }
     guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return 0 }
+    let submissions = plain.count == 1 ? plain[0].submissions : plain.flatMap(\.submissions)
     let ids: [RequestID]
-    do throws(FleetError) { ids = try session.enqueue(try drafts(of: plain.flatMap(\.submissions), session)) } catch {
+    do throws(FleetError) { ids = try session.enqueue(try drafts(of: submissions, session)) } catch {
       switch error {
       // Each by itself, it shows which of them it is.
       case .locked, .unfit: return 0
@@ -49,7 +50,7 @@ extension FleetExchanges {
       arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
     }
     arrivals = arrivals.filter(\.hasKeys)
-    return Self.countSoon(plain.flatMap(\.submissions))
+    return Self.countSoon(submissions)
   }
 
   /// Adds one submission by itself.
