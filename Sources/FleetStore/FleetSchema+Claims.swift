@@ -76,9 +76,9 @@ extension FleetSchema {
     """,
     // What a host asks for each time: moves what has become due, and claims of `lanes` what has the lowest ranks: of each at most `limits`, and
     // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
-    // next one is due, or one that prefers another host may be taken, which of the host's requests somebody has cancelled, which ones are late,
+    // next one is due, one that prefers another host may be taken, or a pause ends, which of the host's requests somebody has cancelled, which ones are late,
     // whether an event is to be told of, in which of the lanes `watched` requests are ready and left, and, if the host names its
-    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes. A host that finds nothing writes
+    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes, and the pauses that are not those of `known_pauses`. A host that finds nothing writes
     // nothing.
     //
     // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
@@ -91,15 +91,16 @@ extension FleetSchema {
     CREATE OR REPLACE FUNCTION taskhost.look(
       me uuid, lanes bigint[], limits bigint[], groups bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
       key_periods bigint[], watched bigint[] DEFAULT '{}', prefers text[] DEFAULT '{}', identifiers text[] DEFAULT NULL,
-      start integer DEFAULT 0, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}')
+      start integer DEFAULT 0, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}', known_pauses text DEFAULT NULL)
     RETURNS TABLE (
       id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
-      moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer)
+      moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer,
+      pauses text)
     LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
     DECLARE
       i integer; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
       counted text; running jsonb;
-      due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[];
+      due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
       patient := taskhost.now_ms() - \(Preference.wait.wholeMilliseconds);
@@ -108,7 +109,10 @@ extension FleetSchema {
           SELECT u.place, u.in_group, u.runs > 0 OR u.rate > 0 OR u.key_rate > 0 AS is_limited,
             (SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank LIMIT 1) AS rank
           FROM unnest(lanes, groups, key_runs, rates, key_rates) WITH ORDINALITY AS u (lane, in_group, runs, rate, key_rate, place)) l
-        WHERE l.rank IS NOT NULL ORDER BY l.is_limited, CASE WHEN l.is_limited THEN l.in_group END, l.rank
+        WHERE l.rank IS NOT NULL AND NOT EXISTS (
+          SELECT FROM taskhost.pause p WHERE coalesce(p.until > now, true) AND (
+            p.likes = '{}' OR (SELECT n.identifier FROM taskhost.lane n WHERE n.id = lanes[l.place]::integer) LIKE ANY (p.likes)))
+        ORDER BY l.is_limited, CASE WHEN l.is_limited THEN l.in_group END, l.rank
       LOOP
         most := limits[i] - coalesce(used[groups[i]], 0);
         CONTINUE WHEN most <= 0;
@@ -167,7 +171,7 @@ extension FleetSchema {
           INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
         )
         SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record,
-          NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer
+          NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer, NULL::text
         FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
         used[groups[i]] := coalesce(used[groups[i]], 0) + cardinality(picked);
         IF is_limited THEN
@@ -179,11 +183,12 @@ extension FleetSchema {
         END IF;
       END LOOP;
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
-        NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds)), taskhost.now_ms(),
+        NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds),
+          (SELECT min(p.until) FROM taskhost.pause p WHERE p.until > now)), taskhost.now_ms(),
         (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
         (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
         (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)
-          WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer)), f.lanes, f.reached
+          WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer)), f.lanes, f.reached, taskhost.pauses(known_pauses)
         FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start, shut_identifiers, shut) f
           ON identifiers IS NOT NULL;
     END $$

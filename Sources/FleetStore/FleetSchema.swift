@@ -93,7 +93,7 @@ enum FleetSchema {
   static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
   /// Makes all tables, and their indexes.
-  static var allTables: [String] { tables + graphTables + importTables }
+  static var allTables: [String] { tables + pauseTables + graphTables + importTables }
 
   /// The names of all tables.
   static var tableNames: [String] {
@@ -105,7 +105,7 @@ enum FleetSchema {
 
   /// Makes the functions of this version, or replaces those of an older one.
   static let functions = [
-    now, newID, days, hosts, lanes, preference, claiming, graphs, finishing, submitting, importing, submission, forms,
+    now, newID, days, hosts, lanes, preference, pausing, claiming, graphs, finishing, submitting, importing, submission, forms,
   ].flatMap { $0 }
 
   /// The names of all functions, without the schema's.
@@ -181,6 +181,7 @@ enum FleetSchema {
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
       DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
       DELETE FROM taskhost.unique_window w WHERE w.until < taskhost.now_ms();
+      DELETE FROM taskhost.pause p WHERE p.until < taskhost.now_ms();
       DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       -- What a host had that is gone for so long.

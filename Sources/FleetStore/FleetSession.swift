@@ -152,14 +152,15 @@ package final class FleetSession {
   /// - Parameters:
   ///   - watched: Lanes of which it asks whether requests are ready that it has not got.
   ///   - search: Looks for other lanes; nil does not.
+  ///   - mark: That of the pauses that the host knows; nil does not ask.
   /// - Throws: ``FleetError/fenced`` if there was something to record or to claim, and the lease has ended: neither has happened.
   package func exchange(
     _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand], watching watched: [Int64] = [],
-    searching search: FleetLaneSearch? = nil
+    searching search: FleetLaneSearch? = nil, pauses mark: String? = nil
   ) throws(FleetError) -> FleetExchange {
     var statements: [PostgresStatement] = []
     if !settled.isEmpty { statements = [Self.holdLease(incarnation), Self.finish(incarnation, settled)] }
-    statements.append(try Self.look(incarnation, wanted, watched, search))
+    statements.append(try Self.look(incarnation, wanted, watched, search, pauses: mark))
     let rows = try ask(statements)
     guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
       throw .refused("it did not answer all statements")
@@ -180,6 +181,7 @@ package final class FleetSession {
     exchange.late = ids(looked.bytes(last, 13))
     exchange.waiting = Set(RecordText.texts(looked.bytes(last, 15)).compactMap { Int64($0) })
     if let reached = looked.int(last, 17) { exchange.search = Self.lanes(looked.bytes(last, 16), reached: reached) }
+    exchange.pauses = FleetPauses(looked.bytes(last, 18))
     if looked.flag(last, 14) {
       let unheard = try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
       (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
@@ -204,7 +206,7 @@ package final class FleetSession {
   }
 
   private static func look(
-    _ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64], _ search: FleetLaneSearch?
+    _ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64], _ search: FleetLaneSearch?, pauses mark: String?
   ) throws(FleetError) -> PostgresStatement {
     // In one order at all hosts: they wait for each other.
     let groups = Dictionary(uniqueKeysWithValues: zip(Set(wanted.map(\.identifier)).sorted(), Int64(1)...))
@@ -216,15 +218,15 @@ package final class FleetSession {
     }
     return PostgresStatement(
       """
-      SELECT \(Self.claimed), moved, next_due, at, stopped, late, has_event, waiting, found, reached
-      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::text[], $13::integer, $14, $15)
+      SELECT \(Self.claimed), moved, next_due, at, stopped, late, has_event, waiting, found, reached, pauses
+      FROM taskhost.look($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::text[], $13::integer, $14, $15, $16)
       """, .text(incarnation),
       .ints(wanted.map(\.lane)), .ints(wanted.map { Int64($0.limit) }), .ints(wanted.map { groups[$0.identifier] ?? 0 }),
       .ints(wanted.map { Int64($0.runsPerKey ?? 0) }), .ints(wanted.map { Int64($0.rate?.count ?? 0) }),
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
       .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched), .texts(wanted.map { $0.prefers ?? "" }),
       search.map { .texts($0.identifiers.map(\.rawValue)) } ?? .text(nil), .int(search?.start ?? 0),
-      .texts(shut.map(\.identifier.rawValue)), .texts(shutGates))
+      .texts(shut.map(\.identifier.rawValue)), .texts(shutGates), .text(mark))
   }
 
   /// The lanes of an array with the number, the identifier and the needs of each.
@@ -244,17 +246,37 @@ package final class FleetSession {
   }
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
-    let runs = settled.flatMap(\.runs)
+    // In one pass, as in `enqueue`.
+    var (ids, lanes, dues, ranks, deadlines): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
+    var (states, events, records): ([String?], [String?], [String?]) = ([], [], [])
+    var (payloads, eventPayloads, checkpoints): ([[UInt8]?], [[UInt8]?], [[UInt8]?]) = ([], [], [])
+    var (runs, runRequests): ([String?], [Int64]) = ([], [])
+    var (runIDs, outcomes): ([String?], [String?]) = ([], [])
+    for request in settled {
+      let record = request.record
+      ids.append(record.id.sequence)
+      states.append(record.state.shown.rawValue)
+      lanes.append(request.lane)
+      dues.append(record.due.unixMilliseconds)
+      ranks.append(rank(of: record))
+      events.append(record.request.event?.name)
+      deadlines.append(deadline(of: record))
+      payloads.append(request.hasNewPayload ? record.request.payload : nil)
+      eventPayloads.append(request.eventPayload)
+      checkpoints.append(request.checkpoint)
+      records.append(RecordText.text(of: record))
+      for run in request.runs {
+        runIDs.append(run.id.description)
+        runRequests.append(run.request.sequence)
+        outcomes.append((run.outcome ?? .lost).rawValue)
+        runs.append(RecordText.text(of: run))
+      }
+    }
     return PostgresStatement(
       "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-      .text(incarnation),
-      .ints(settled.map(\.record.id.sequence)), .texts(settled.map(\.record.state.shown.rawValue)), .ints(settled.map(\.lane)),
-      .ints(settled.map(\.record.due.unixMilliseconds)), .ints(settled.map { rank(of: $0.record) }),
-      .texts(settled.map(\.record.request.event?.name)), .ints(settled.map { deadline(of: $0.record) }),
-      .blobs(settled.map { $0.hasNewPayload ? $0.record.request.payload : nil }),
-      .blobs(settled.map(\.eventPayload)), .blobs(settled.map(\.checkpoint)),
-      .texts(settled.map { RecordText.text(of: $0.record) }), .texts(runs.map(\.id.description)), .ints(runs.map(\.request.sequence)),
-      .texts(runs.map { ($0.outcome ?? .lost).rawValue }), .texts(runs.map { RecordText.text(of: $0) }))
+      .text(incarnation), .ints(ids), .texts(states), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines),
+      .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints), .texts(records), .texts(runIDs), .ints(runRequests), .texts(outcomes),
+      .texts(runs))
   }
 
   /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.

@@ -144,6 +144,8 @@ package struct FleetExchange: Sendable {
   package var waiting: Set<Int64> = []
   /// The number of requests, of all identifiers, that have become due.
   package var promoted: Int64 = 0
+  /// The fleet's pauses, if they have changed.
+  package var pauses: FleetPauses?
   /// What was found in other lanes; nil if that was not asked.
   package var search: FleetLaneSearch.Result?
   /// The database's time.

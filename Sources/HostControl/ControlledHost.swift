@@ -41,8 +41,10 @@ public protocol ControlledHost: Sendable {
   func pause(_ order: PauseOrder, isDry: Bool) async throws(RequestRefusal) -> BegunPause
   /// Ends pauses. Refused with `notFound` if none is selected.
   ///
-  /// - Parameter who: Who asks, in words for people.
-  func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause]
+  /// - Parameters:
+  ///   - ofFleet: Whether the fleet's pauses are meant, instead of this host's own. The number of a pause says that by itself.
+  ///   - who: Who asks, in words for people.
+  func resume(_ selection: PauseSelection, ofFleet: Bool, by who: String) async throws(RequestRefusal) -> [Pause]
   /// The pauses in force, oldest first.
   func pauses() async -> [Pause]
   /// Makes a dead letter pending again.

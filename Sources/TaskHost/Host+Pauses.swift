@@ -1,3 +1,4 @@
+import FleetStore
 import HostThreads
 import Logging
 import TaskFilters
@@ -15,7 +16,8 @@ extension Host {
   ///
   /// - Parameter isDry: Whether only to check and to count.
   public func pause(_ order: PauseOrder, isDry: Bool) async throws(RequestRefusal) -> BegunPause {
-    let pause = try await ask { self.scheduler.pause(order, isDry: isDry, completion: $0) }
+    let pause =
+      order.isOfFleet ? try pauseFleet(order, isDry: isDry) : try await ask { self.scheduler.pause(order, isDry: isDry, completion: $0) }
     var begun = BegunPause(pause: pause)
     let waiting = try held(by: pause, in: [.blocked, .pending, .claimed])
     (begun.waiting, begun.hasMore) = (waiting.records.count, waiting.next != nil)
@@ -28,9 +30,13 @@ extension Host {
 
   /// Ends pauses.
   ///
-  /// - Parameter by: Who asks, for the log.
-  public func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause] {
-    let ended = try await ask { self.scheduler.resume(selection, completion: $0) }
+  /// - Parameters:
+  ///   - ofFleet: Whether pauses of the fleet are meant. The number of a pause says that by itself.
+  ///   - by: Who asks, for the log.
+  public func resume(_ selection: PauseSelection, ofFleet: Bool, by who: String) async throws(RequestRefusal) -> [Pause] {
+    let isOfFleet =
+      if case .id(let id) = selection { ofFleet || fleet != nil && id >= FleetPauses.firstID } else { ofFleet }
+    let ended = isOfFleet ? try resumeFleet(selection) : try await ask { self.scheduler.resume(selection, completion: $0) }
     for pause in ended { log.notice("the pause of \(pause.subject) was ended by \(who)", metadata: ["pause": "\(pause.id)"]) }
     return ended
   }
@@ -39,12 +45,50 @@ extension Host {
     await withCheckedContinuation { continuation in scheduler.pauses { continuation.resume(returning: $0) } }
   }
 
+  private func pauseFleet(_ order: PauseOrder, isDry: Bool) throws(RequestRefusal) -> Pause {
+    let now = SystemClock().wallTime
+    let identifiers = try order.checkedFilter(now: now).identifiersAlone ?? []
+    let session = try fleetSession()
+    guard !isDry else { return Pause(id: PauseID(0), order: order, since: now) }
+    do throws(FleetError) {
+      if try session.pauses().count < Limits.pauses { return try session.add(order, of: identifiers) }
+    } catch { throw Self.unsettled(error) }
+    throw RequestRefusal(
+      .limit, "\(Limits.pauses) pauses of the fleet are in force, the most: end some, as with taskhost resume --all --fleet")
+  }
+
+  private func resumeFleet(_ selection: PauseSelection) throws(RequestRefusal) -> [Pause] {
+    let session = try fleetSession()
+    let there: [Pause]
+    do throws(FleetError) {
+      there = try session.pauses()
+      let ended = try session.end(there.filter(selection.selects))
+      if !ended.isEmpty { return ended }
+    } catch { throw Self.unsettled(error) }
+    throw Scheduler.noPause(selection, among: there)
+  }
+
+  /// A connection of its own: what changes something is not tried again on another one.
+  private func fleetSession() throws(RequestRefusal) -> FleetSession {
+    guard let fleet else { throw RequestRefusal(.invalid, "fleet: this host is in no fleet: leave it out", field: "fleet") }
+    do throws(FleetError) { return try fleet.agent.place.connect() } catch {
+      throw RequestRefusal(.unavailable, "\(error): try again soon")
+    }
+  }
+
+  private static func unsettled(_ error: FleetError) -> RequestRefusal {
+    RequestRefusal(.unavailable, "\(error): taskhost pause --list says whether it was done")
+  }
+
   private func held(by pause: Pause, in states: [RequestState]) throws(RequestRefusal) -> ScannedRequests {
     let filter: RequestFilter
     do { filter = try RequestFilter(pause.order.filter, now: pause.since) } catch { throw error.refusal() }
     var scan = filter.scan
     (scan.states, scan.limit) = (states, Self.counted)
-    do { return try store.scan(scan, accepts: filter.accepts) } catch { throw RequestRefusal(error) }
+    do throws(StoreError) {
+      guard pause.order.isOfFleet else { return try store.scan(scan, accepts: filter.accepts) }
+      return try view.scan(scan) { fleet?.has($0.id) == true && filter.accepts($0) }
+    } catch { throw RequestRefusal(error) }
   }
 
   /// Requests that a pause counts at most.

@@ -16,10 +16,10 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause] {
+  public func resume(_ selection: PauseSelection, ofFleet: Bool, by who: String) async throws(RequestRefusal) -> [Pause] {
     let ended = state.withLock { state in
-      let ended = state.pauses.filter(selection.selects)
-      state.pauses.removeAll(where: selection.selects)
+      let ended = state.pauses.filter { $0.order.isOfFleet == ofFleet && selection.selects($0) }
+      state.pauses.removeAll { ended.contains($0) }
       return ended
     }
     guard !ended.isEmpty else { throw RequestRefusal(.notFound, "nothing is paused") }

@@ -22,6 +22,30 @@ import Testing
     return try world.turn { core, transaction in try core.pause(order, transaction, now: world.now) }
   }
 
+  private func set(ofFleet pauses: [Pause], _ world: World) throws {
+    try world.turn { core, transaction in try core.set(ofFleet: pauses, of: [Self.a], transaction, now: world.now) }
+  }
+
+  @Test("a pause of the fleet holds its identifiers alone, and ends when the fleet's database says so, not by this host's clock or orders")
+  func fleet() throws {
+    let world = try world()
+    let order = PauseOrder(by: "anna", until: .ms(5000), isOfFleet: true)
+    try set(ofFleet: [Pause(id: PauseID(1_000_001), order: order, since: .ms(1))], world)
+    let own = try pause(world, "tag:none")
+    let held = try world.submit(.sample(Self.a)).id
+    let other = try world.submit(.sample(Self.b)).id
+    #expect(world.begun == [other])
+    #expect(world.core.pauses.pauses.map(\.id) == [PauseID(1_000_001), own.id])
+    #expect(try resume(world, .all) == [own])
+    #expect(throws: RequestRefusal.self) { try resume(world, .id(PauseID(1_000_001))) }
+    try world.advance(to: .ms(4000))
+    #expect(!world.isRunning(held))
+    try set(ofFleet: [], world)
+    #expect(world.isRunning(held))
+    // The store of a host has its own alone.
+    #expect(try world.store.commit { try $0.pauses() } == [])
+  }
+
   @discardableResult private func resume(_ world: World, _ selection: PauseSelection) throws -> [Pause] {
     try world.turn { core, transaction in try core.resume(selection, transaction, now: world.now) }
   }

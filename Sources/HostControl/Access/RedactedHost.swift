@@ -114,8 +114,8 @@ struct RedactedHost: ControlledHost {
 
   // MARK: What has no payload
 
-  func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause] {
-    try await host.resume(selection, by: who)
+  func resume(_ selection: PauseSelection, ofFleet: Bool, by who: String) async throws(RequestRefusal) -> [Pause] {
+    try await host.resume(selection, ofFleet: ofFleet, by: who)
   }
   func pauses() async -> [Pause] { await host.pauses() }
 

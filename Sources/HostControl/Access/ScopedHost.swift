@@ -211,7 +211,7 @@ struct ScopedHost: ControlledHost {
   private var ofHost: RequestRefusal { RequestRefusal(.forbidden, "this concerns the whole host, and your token is only for \(scope)") }
 
   func pause(_ order: PauseOrder, isDry: Bool) async throws(RequestRefusal) -> BegunPause { throw ofHost }
-  func resume(_ selection: PauseSelection, by who: String) async throws(RequestRefusal) -> [Pause] { throw ofHost }
+  func resume(_ selection: PauseSelection, ofFleet: Bool, by who: String) async throws(RequestRefusal) -> [Pause] { throw ofHost }
   func pauses() async -> [Pause] { [] }
 
   func listGap() async -> String? { await host.listGap() }

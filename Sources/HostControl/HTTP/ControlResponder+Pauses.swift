@@ -15,22 +15,23 @@ extension ControlResponder {
       writer.member("waiting", begun.waiting)
       writer.member("more", begun.hasMore)
       writer.member("running", begun.running)
-    }.about(isDry ? [] : ["\(begun.pause.id)"], of: order.filter.isEmpty ? "everything" : order.filter, isDry: isDry)
+    }.about(isDry ? [] : ["\(begun.pause.id)"], of: begun.pause.subject, isDry: isDry)
   }
 
-  /// `DELETE /v1/pauses?filter=F` ends the pauses with that filter, `?all=true` all of them.
+  /// `DELETE /v1/pauses?filter=F` ends the pauses with that filter, `?all=true` all of them; with `fleet=true`, those of the fleet.
   func resume(_ call: RouteCall) async throws -> ControlResponse {
     let (parameters, request) = (call.query, call.request)
+    let ofFleet = try parameters.flag("fleet")
     switch (try parameters.one("filter"), try parameters.flag("all")) {
-    case (nil, true): return try await end(.all, request)
-    case (let filter?, false): return try await end(.filter(filter), request)
+    case (nil, true): return try await end(.all, ofFleet: ofFleet, request)
+    case (let filter?, false): return try await end(.filter(filter), ofFleet: ofFleet, request)
     case (nil, false): throw RequestRefusal(.invalid, "say which pauses end: filter, or all=true", field: "filter")
     case (_?, true): throw RequestRefusal(.invalid, "filter and all exclude each other: send one", field: "all")
     }
   }
 
-  func end(_ selection: PauseSelection, _ request: ControlRequest) async throws -> ControlResponse {
-    let ended = try await host.resume(selection, by: await request.principal.name())
+  func end(_ selection: PauseSelection, ofFleet: Bool = false, _ request: ControlRequest) async throws -> ControlResponse {
+    let ended = try await host.resume(selection, ofFleet: ofFleet, by: await request.principal.name())
     return list("ended", ended) { $0.pause($1) }.about(ended.map { "\($0.id)" }, of: ended.map(\.subject).joined(separator: ", "))
   }
 }
@@ -39,6 +40,7 @@ extension JSONWriter {
   mutating func pause(_ pause: Pause) {
     if pause.id.number > 0 { member("id", pause.id.number) }
     member("filter", pause.order.filter)
+    if pause.order.isOfFleet { member("fleet", true) }
     member("by", pause.order.by)
     member("user_id", pause.order.user.map(Int64.init))
     member("why", pause.order.reason)

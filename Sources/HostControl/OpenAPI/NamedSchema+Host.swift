@@ -42,8 +42,8 @@ extension NamedSchema {
   /// What `ControlResponder+Pauses.swift` writes.
   static let pauseMembers: [MemberSchema] = {
     let members: [[MemberSchema]] = [
-      .may("id", .integer(1...Int64.max)), .must("filter", .string), .must("by", .string), .may("user_id", .count), .may("why", .string),
-      .moment("since", isRequired: true), .moment("until"),
+      .may("id", .integer(1...Int64.max)), .must("filter", .string), .may("fleet", .boolean), .must("by", .string), .may("user_id", .count),
+      .may("why", .string), .moment("since", isRequired: true), .moment("until"),
     ]
     return members.flatMap(\.self)
   }()

@@ -26,7 +26,7 @@ extension PageResponder {
 
   /// Ends pauses.
   func resume(_ selection: PauseSelection, _ request: ControlRequest) async throws -> ControlResponse {
-    let ended = try await host.resume(selection, by: await request.principal.name())
+    let ended = try await host.resume(selection, ofFleet: false, by: await request.principal.name())
     return seeOther(Self.pauses, .pauseEnded, count: ended.count).about(ended.map { "\($0.id)" }, of: ended.first?.subject)
   }
 

@@ -8,6 +8,7 @@ enum PauseReader {
     case filter, until, why
     case isAll = "all"
     case isDry = "dry_run"
+    case isOfFleet = "fleet"
   }
 
   /// What ``read(_:by:user:)`` takes: a filter, or everything.
@@ -20,12 +21,13 @@ enum PauseReader {
       case .isAll: field == subject ? .must(field.rawValue, .boolean) : []
       case .why: .may(field.rawValue, .string)
       case .until: .may(field.rawValue, .moment)
-      case .isDry: .may(field.rawValue, .boolean)
+      case .isDry, .isOfFleet: .may(field.rawValue, .boolean)
       }
     }
   }
 
-  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false}`, or `"all": true` instead of
+  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false,
+  /// "fleet": false}`, or `"all": true` instead of
   /// a filter: nobody pauses everything by leaving something out. What the texts say is checked by the host.
   ///
   /// - Parameter who: Who asks, in words for people.
@@ -55,6 +57,7 @@ enum PauseReader {
         order.until = time
       case .isAll: isAll = try flag(member.node, field)
       case .isDry: isDry = try flag(member.node, field)
+      case .isOfFleet: order.isOfFleet = try flag(member.node, field)
       }
     }
     guard isAll == order.filter.isEmpty else {

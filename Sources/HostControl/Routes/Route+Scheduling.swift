@@ -51,6 +51,7 @@ extension Route {
       query: [
         QueryParameter("filter", "The filter of the pauses to end, as they were made.", .string),
         QueryParameter("all", "true: all pauses.", .boolean),
+        QueryParameter("fleet", "true: of the fleet's pauses, instead of this host's own.", .boolean),
       ],
       answers: .page("ended", of: .pause)
     ) { try await $0.resume($1) }.ofHost(),

@@ -24,6 +24,8 @@ final class FleetExchanges {
   private var published: (incarnation: String, shut: [Int64])?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
+  /// The mark of the fleet's pauses that the scheduler knows.
+  private var pausesMark = ""
   /// When what waits here is looked at next.
   private var waitingDue = MonotonicTime(nanoseconds: 0)
 
@@ -85,7 +87,7 @@ final class FleetExchanges {
 
   private func forgetSession() {
     left = session?.left ?? left
-    (session, cleared, looks, lanes) = (nil, nil, FleetLooks(), FleetLanes())
+    (session, cleared, looks, lanes, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), "")
   }
 
   private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
@@ -145,8 +147,12 @@ final class FleetExchanges {
     let asked = SystemClock.bootNanoseconds
     let exchange = try session.exchange(
       incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : lanes.watched,
-      searching: lanes.search(wanted))
+      searching: lanes.search(wanted), pauses: pausesMark)
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
+    if let pauses = exchange.pauses {
+      pausesMark = pauses.mark
+      agent.scheduler.set(ofFleet: pauses.pauses, of: Set(agent.place.host.identifiers))
+    }
     let areNew = lanes.note(exchange)
     observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)

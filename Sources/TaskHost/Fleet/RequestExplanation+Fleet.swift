@@ -15,8 +15,9 @@ extension RequestExplanation {
       (earliestStart, wouldRunIf, self.place) = (nil, [], nil)
       return
     }
-    let own = gates.filter { !Self.everywhere.contains($0.kind) }
-    gates.removeAll { !Self.everywhere.contains($0.kind) }
+    func holdsEverywhere(_ gate: Gate) -> Bool { gate.isOfFleet || Self.everywhere.contains(gate.kind) }
+    let own = gates.filter { !holdsEverywhere($0) }
+    gates.removeAll { !holdsEverywhere($0) }
     wouldRunIf = gates.compactMap(\.remedy)
     // It waits for itself, or for nobody.
     guard gates.isEmpty else { return prefer(placement, of: record) }

@@ -14,6 +14,8 @@ public struct Gate: Sendable, Hashable {
   public var heldBy: [String]
   /// What would open the gate; nil if only time does.
   public var remedy: String?
+  /// Whether it holds a request of a fleet on all hosts. The others are this host's own, but for those that the request itself brings along.
+  public var isOfFleet = false
 
   /// Creates a gate.
   public init(

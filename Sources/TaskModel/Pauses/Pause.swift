@@ -16,8 +16,8 @@ public struct Pause: Sendable, Hashable {
     self.since = since
   }
 
-  /// What it holds, for sentences: `everything`, or the filter.
-  public var subject: String { order.filter.isEmpty ? "everything" : order.filter }
+  /// What it holds, for sentences: `everything`, or the filter, and whether that is of the whole fleet.
+  public var subject: String { (order.filter.isEmpty ? "everything" : order.filter) + (order.isOfFleet ? " in the fleet" : "") }
 
   /// The command that ends it.
   public var remedy: String { "taskhost resume \(id)" }

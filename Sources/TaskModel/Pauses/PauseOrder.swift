@@ -10,14 +10,18 @@ public struct PauseOrder: Sendable, Hashable {
   public var reason: String?
   /// When the pause ends by itself, on the calendar; nil: only when somebody ends it.
   public var until: WallTime?
+  /// Whether it holds the requests of the whole fleet, and only those. Its filter selects by identifier alone.
+  public var isOfFleet: Bool
 
   /// Creates an order.
-  public init(filter: String = "", by: String, user: UInt32? = nil, reason: String? = nil, until: WallTime? = nil) {
+  public init(filter: String = "", by: String, user: UInt32? = nil, reason: String? = nil, until: WallTime? = nil, isOfFleet: Bool = false)
+  {
     self.filter = filter
     self.by = by
     self.user = user
     self.reason = reason
     self.until = until
+    self.isOfFleet = isOfFleet
   }
 
   /// Refuses texts and times that no host takes. The filter is checked where it is read.

@@ -229,9 +229,11 @@ extension SchedulerCore {
 
   /// What a pause says of the requests that it holds.
   private static func gate(_ pause: Pause, now: WallTime) -> Gate {
-    Gate(
+    var gate = Gate(
       kind: GateKind.pause.rawValue, sentence: pause.sentence(at: now), since: pause.since,
       until: pause.order.until, remedy: pause.remedy)
+    gate.isOfFleet = pause.order.isOfFleet
+    return gate
   }
 
   /// The time of the failure for which a plugin is held.

@@ -12,8 +12,12 @@ public struct PauseBook: Sendable {
     /// The identifiers that it shuts, empty: all. Nil if it looks at requests.
     let identifiers: [IdentifierPattern]?
 
+    /// What it may hold at all: of a pause of the fleet, the fleet's identifiers; nil for all.
+    let scope: Set<TaskIdentifier>?
+
     func shuts(_ identifier: TaskIdentifier) -> Bool {
-      identifiers.map { $0.isEmpty || $0.contains { $0.matches(identifier) } } ?? false
+      guard scope?.contains(identifier) != false else { return false }
+      return identifiers.map { $0.isEmpty || $0.contains { $0.matches(identifier) } } ?? false
     }
   }
 
@@ -22,7 +26,7 @@ public struct PauseBook: Sendable {
   private var looking: [Entry] = []
   /// Whether a pause looks at a request's payload.
   private(set) var readsPayload = false
-  /// When the first of them ends by itself; nil if none does.
+  /// When the first of the host's own ends by itself; nil if none does. The fleet's database says when one of its pauses has ended.
   private(set) var nextEnd: WallTime?
 
   /// No pauses.
@@ -37,15 +41,19 @@ public struct PauseBook: Sendable {
 
   /// The pauses, oldest first.
   public var pauses: [Pause] { entries.map(\.pause) }
+  /// Those of this host alone.
+  var own: [Pause] { pauses.filter { !$0.order.isOfFleet } }
   var isEmpty: Bool { entries.isEmpty }
   /// Whether a pause looks at requests, which are set aside when they are due.
   var looksAtRequests: Bool { !looking.isEmpty }
 
   /// Reads a pause's filter and adds it.
-  mutating func add(_ pause: Pause) throws(FilterError) {
+  ///
+  /// - Parameter scope: What it may hold at all; nil for all.
+  mutating func add(_ pause: Pause, of scope: Set<TaskIdentifier>? = nil) throws(FilterError) {
     // since and until of the filter count back from the moment at which the pause was made.
     let filter = try RequestFilter(pause.order.filter, now: pause.since)
-    entries.append(Entry(pause: pause, filter: filter, identifiers: filter.identifiersAlone))
+    entries.append(Entry(pause: pause, filter: filter, identifiers: filter.identifiersAlone, scope: scope))
     recount()
   }
 
@@ -54,14 +62,27 @@ public struct PauseBook: Sendable {
     recount()
   }
 
+  /// Takes these for the fleet's pauses, instead of those that were there.
+  ///
+  /// - Parameter scope: The fleet's identifiers.
+  mutating func set(ofFleet pauses: [Pause], of scope: Set<TaskIdentifier>) {
+    entries.removeAll { $0.pause.order.isOfFleet }
+    for pause in pauses {
+      // A newer host may have made one with a filter that this one cannot read: what it holds, the database holds.
+      try? add(pause, of: scope)
+    }
+    entries.sort { ($0.pause.since, $0.pause.id) < ($1.pause.since, $1.pause.id) }
+    recount()
+  }
+
   private mutating func recount() {
     looking = entries.filter { $0.identifiers == nil }
     readsPayload = looking.contains { $0.filter.scan.readsPayload }
-    nextEnd = entries.compactMap(\.pause.order.until).min()
+    nextEnd = own.compactMap(\.order.until).min()
   }
 
   /// Those that have ended by themselves.
-  func ended(by now: WallTime) -> [Pause] { pauses.filter { !$0.isInForce(at: now) } }
+  func ended(by now: WallTime) -> [Pause] { own.filter { !$0.isInForce(at: now) } }
 
   func pause(_ id: PauseID) -> Pause? { entries.first { $0.pause.id == id }?.pause }
 

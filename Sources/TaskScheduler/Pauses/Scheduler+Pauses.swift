@@ -16,6 +16,22 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.resume(selection, transaction, now: now) }
   }
 
+  /// Takes the fleet's pauses as they are now.
+  ///
+  /// - Parameter identifiers: The fleet's, of which alone they hold requests.
+  public func set(ofFleet pauses: [Pause], of identifiers: Set<TaskIdentifier>) {
+    write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
+      try core.set(ofFleet: pauses, of: identifiers, transaction, now: now)
+    }
+  }
+
+  /// The refusal that no pause is selected.
+  ///
+  /// - Parameter pauses: Those that there are.
+  public static func noPause(_ selection: PauseSelection, among pauses: [Pause]) -> RequestRefusal {
+    SchedulerCore.noPause(selection, pauses)
+  }
+
   /// Gets the pauses in force.
   public func pauses(completion: @escaping @Sendable (PauseBook) -> Void) { inspect { core, _ in completion(core.pauses) } }
 }

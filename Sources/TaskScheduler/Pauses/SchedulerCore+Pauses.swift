@@ -1,5 +1,5 @@
-import TaskFilters
-import TaskModel
+public import TaskFilters
+public import TaskModel
 
 extension SchedulerCore {
   /// Requests that one turn sets aside at most, so that it stays short however many a pause holds. The next turn goes on.
@@ -13,18 +13,10 @@ extension SchedulerCore {
   ///
   /// - Parameter isDry: Whether only to check it: the answer then has the number 0.
   func pause(_ order: PauseOrder, isDry: Bool = false, _ transaction: any StoreTransaction, now: WallTime) throws -> Pause {
-    try order.check(now: now)
+    let filter = try order.checkedFilter(now: now)
     var book = PauseBook()
-    let filter: RequestFilter
-    do throws(FilterError) {
-      filter = try RequestFilter(order.filter, now: now)
-      try book.add(Pause(id: PauseID(0), order: order, since: now))
-    } catch { throw error.refusal() }
-    guard filter.scan.states.isEmpty else {
-      throw RequestRefusal(
-        .invalid, "filter: a pause holds whatever would begin, so state has no place in it: leave it out", field: "filter")
-    }
-    guard pauses.pauses.count < Limits.pauses else {
+    do throws(FilterError) { try book.add(Pause(id: PauseID(0), order: order, since: now)) } catch { throw error.refusal() }
+    guard pauses.own.count < Limits.pauses else {
       throw RequestRefusal(.limit, "\(Limits.pauses) pauses are in force, the most: end some, as with taskhost resume --all")
     }
     guard !isDry else { return book.pauses[0] }
@@ -40,8 +32,8 @@ extension SchedulerCore {
 
   /// Ends pauses: what no other pause holds may begin. Refused if none is selected.
   func resume(_ selection: PauseSelection, _ transaction: any StoreTransaction, now: WallTime) throws -> [Pause] {
-    let selected = pauses.pauses.filter(selection.selects)
-    guard !selected.isEmpty else { throw Self.noPause(selection, pauses.pauses) }
+    let selected = pauses.own.filter(selection.selects)
+    guard !selected.isEmpty else { throw Self.noPause(selection, pauses.own) }
     try end(selected, transaction, now: now)
     return selected
   }
@@ -63,12 +55,26 @@ extension SchedulerCore {
     try restartObjectives(shutBefore: before, transaction, now: now)
   }
 
+  /// Takes the fleet's pauses as they are now. What was handed out ahead of what they hold comes back first.
+  func set(ofFleet pauses: [Pause], of identifiers: Set<TaskIdentifier>, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let before = self.pauses
+    var book = before
+    book.set(ofFleet: pauses, of: identifiers)
+    let ahead = Set(claims.values.map(\.entry.identifier)).filter { before.shut($0) == nil && book.shut($0) != nil }
+    if let first = ahead.first { throw ClaimedAhead(identifier: ahead.count == 1 ? first : nil) }
+    change(book)
+    try restartObjectives(shutBefore: before, transaction, now: now)
+  }
+
   private func change(_ book: PauseBook) {
     turn.pausesBefore = turn.pausesBefore ?? pauses
     pauses = book
   }
 
-  private static func noPause(_ selection: PauseSelection, _ pauses: [Pause]) -> RequestRefusal {
+  /// That no pause is selected.
+  ///
+  /// - Parameter pauses: Those that there are.
+  static func noPause(_ selection: PauseSelection, _ pauses: [Pause]) -> RequestRefusal {
     let more = pauses.count > 10 ? ", and \(pauses.count - 10) more" : ""
     let there =
       pauses.isEmpty
@@ -104,6 +110,25 @@ extension SchedulerCore {
     turn.setAside += 1
     handler.becamePending(record)
     return true
+  }
+}
+
+extension PauseOrder {
+  /// Checks the order, and reads its filter.
+  public func checkedFilter(now: WallTime) throws(RequestRefusal) -> RequestFilter {
+    try check(now: now)
+    let read: RequestFilter
+    do throws(FilterError) { read = try RequestFilter(filter, now: now) } catch { throw error.refusal() }
+    guard read.scan.states.isEmpty else {
+      throw RequestRefusal(
+        .invalid, "filter: a pause holds whatever would begin, so state has no place in it: leave it out", field: "filter")
+    }
+    guard !isOfFleet || read.identifiersAlone != nil else {
+      throw RequestRefusal(
+        .invalid, "filter: a pause of the fleet selects by identifier alone: leave out the rest, or pause each host by itself",
+        field: "filter")
+    }
+    return read
   }
 }
 

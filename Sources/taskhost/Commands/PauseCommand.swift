@@ -15,6 +15,9 @@ struct PauseCommand: AsyncParsableCommand {
       names them, and `status` lists them. To hold a single transfer, see `transfers
       pause`.
 
+      On a host of a fleet, this holds what that host would begin. With --fleet, no
+      host of the fleet begins what matches, and the filter selects by identifier.
+
       \(FilterArgument.help)
 
       EXAMPLES
@@ -31,6 +34,8 @@ struct PauseCommand: AsyncParsableCommand {
   var until: String?
   @Option(name: .customLong("why"), help: ArgumentHelp("The reason that tasks why and status show.", valueName: "text"))
   var reason: String?
+  @Flag(help: "Pause it on all hosts of the fleet.")
+  var fleet = false
   @Flag(help: "Only count what it would hold.")
   var dryRun = false
   @Flag(help: "List the pauses in force.")
@@ -39,7 +44,7 @@ struct PauseCommand: AsyncParsableCommand {
 
   func validate() throws {
     _ = try filter.explicit(orElse: "pause everything")
-    guard list, filter.text != nil || until != nil || reason != nil || dryRun else { return }
+    guard list, filter.text != nil || until != nil || reason != nil || dryRun || fleet else { return }
     throw ValidationError("--list goes with nothing else.")
   }
 
@@ -54,6 +59,7 @@ struct PauseCommand: AsyncParsableCommand {
       if let text = filter.text { writer.member("filter", text) } else { writer.member("all", true) }
       writer.member("until", moment)
       writer.member("why", reason)
+      if fleet { writer.member("fleet", true) }
       if dryRun { writer.member("dry_run", true) }
     }
     try await host.ask("/v1/pauses", method: "POST", body: body) { answer in

@@ -9,7 +9,8 @@ struct ResumeCommand: AsyncParsableCommand {
     discussion: """
       Names a pause by its number, or by the filter that it was made with; without
       either, the pause of everything ends. What another pause holds keeps waiting:
-      `taskhost pause --list` shows what is left.
+      `taskhost pause --list` shows what is left. With --fleet, the pauses of the whole
+      fleet are meant instead of this host's own; a number says that by itself.
 
       EXAMPLES
         taskhost pause && taskhost resume
@@ -21,6 +22,8 @@ struct ResumeCommand: AsyncParsableCommand {
   var terms: [String] = []
   @Flag(help: "End all pauses.")
   var all = false
+  @Flag(help: "End pauses of the fleet.")
+  var fleet = false
   @OptionGroup var host: HostOptions
 
   func validate() throws {
@@ -38,8 +41,8 @@ struct ResumeCommand: AsyncParsableCommand {
   }
 
   private var path: String {
-    if all { return "/v1/pauses?all=true" }
     if terms.count == 1, let id = PauseID(terms[0]) { return "/v1/pauses/\(id)" }
-    return ControlClient.path("/v1/pauses", [("filter", terms.joined(separator: " "))])
+    let selection = all ? ("all", "true") : ("filter", terms.joined(separator: " "))
+    return ControlClient.path("/v1/pauses", [selection, ("fleet", fleet ? "true" : nil)])
   }
 }

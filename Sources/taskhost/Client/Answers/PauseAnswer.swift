@@ -6,13 +6,14 @@ struct PauseAnswer: Decodable {
   /// nil for one that was only checked.
   let id: Int64?
   let filter: String
+  let fleet: Bool?
   let by: String
   let why: String?
   let sinceUnixMs: Int64
   let untilUnixMs: Int64?
 
   /// What it holds, for people.
-  var subject: String { filter.isEmpty ? "everything" : filter.escapingControlCharacters }
+  var subject: String { (filter.isEmpty ? "everything" : filter.escapingControlCharacters) + (fleet == true ? " in the fleet" : "") }
 }
 
 /// A pause that has begun, with what it holds.
