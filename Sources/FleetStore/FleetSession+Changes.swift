@@ -24,9 +24,7 @@ extension FleetSession {
     _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
     keys: FleetKeyChanges = FleetKeyChanges(), heard: [RequestID] = []
   ) throws(FleetError) {
-    var statements = [
-      Self.holdLease(incarnation), Self.finish(incarnation, settled),
-    ]
+    var statements = [Self.holdLease(incarnation)] + Self.finish(incarnation, settled)
     if !heard.isEmpty {
       statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
     }

@@ -130,7 +130,7 @@ package final class FleetSession {
 
   /// Lets the transaction fail with ``FleetError/locked`` where it would wait for others: an application may leave its own open, and
   /// everything that the host has for its fleet would wait with this.
-  private static let shortWaits = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)")
+  static let shortWaits = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)")
 
   /// The lanes without needs of these identifiers, which a host that has joined has made.
   package func plainLanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {
@@ -159,7 +159,7 @@ package final class FleetSession {
     searching search: FleetLaneSearch? = nil, pauses mark: String? = nil
   ) throws(FleetError) -> FleetExchange {
     var statements: [PostgresStatement] = []
-    if !settled.isEmpty { statements = [Self.holdLease(incarnation), Self.finish(incarnation, settled)] }
+    if !settled.isEmpty { statements = [Self.holdLease(incarnation)] + Self.finish(incarnation, settled) }
     statements.append(try Self.look(incarnation, wanted, watched, search, pauses: mark))
     let rows = try ask(statements)
     guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
@@ -167,7 +167,7 @@ package final class FleetSession {
     }
     var exchange = FleetExchange()
     if !settled.isEmpty {
-      let accepted = Set((0..<rows[1].count).compactMap { rows[1].int($0, 0) })
+      let accepted = Set(rows.dropFirst().dropLast().flatMap { part in (0..<part.count).compactMap { part.int($0, 0) } })
       exchange.fenced = settled.map(\.record.id).filter { !accepted.contains($0.sequence) }
     }
     exchange.claimed = claimed(looked)
@@ -245,38 +245,44 @@ package final class FleetSession {
     return result
   }
 
-  static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> PostgresStatement {
-    // In one pass, as in `enqueue`.
-    var (ids, lanes, dues, ranks, deadlines): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
-    var (states, events, records): ([String?], [String?], [String?]) = ([], [], [])
-    var (payloads, eventPayloads, checkpoints): ([[UInt8]?], [[UInt8]?], [[UInt8]?]) = ([], [], [])
-    var (runs, runRequests): ([String?], [Int64]) = ([], [])
-    var (runIDs, outcomes): ([String?], [String?]) = ([], [])
-    for request in settled {
-      let record = request.record
-      ids.append(record.id.sequence)
-      states.append(record.state.shown.rawValue)
-      lanes.append(request.lane)
-      dues.append(record.due.unixMilliseconds)
-      ranks.append(rank(of: record))
-      events.append(record.request.event?.name)
-      deadlines.append(deadline(of: record))
-      payloads.append(request.hasNewPayload ? record.request.payload : nil)
-      eventPayloads.append(request.eventPayload)
-      checkpoints.append(request.checkpoint)
-      records.append(RecordText.text(of: record))
-      for run in request.runs {
-        runIDs.append(run.id.description)
-        runRequests.append(run.request.sequence)
-        outcomes.append((run.outcome ?? .lost).rawValue)
-        runs.append(RecordText.text(of: run))
+  static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> [PostgresStatement] {
+    parts(of: settled).map { finish(incarnation, $0) }
+  }
+
+  private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {
+    PostgresStatement("SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)") {
+      // In one pass, as in `enqueue`.
+      var (ids, lanes, dues, ranks, deadlines): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
+      var (states, events, records): ([String?], [String?], [String?]) = ([], [], [])
+      var (payloads, eventPayloads, checkpoints): ([[UInt8]?], [[UInt8]?], [[UInt8]?]) = ([], [], [])
+      var (runs, runRequests): ([String?], [Int64]) = ([], [])
+      var (runIDs, outcomes): ([String?], [String?]) = ([], [])
+      for request in settled {
+        let record = request.record
+        ids.append(record.id.sequence)
+        states.append(record.state.shown.rawValue)
+        lanes.append(request.lane)
+        dues.append(record.due.unixMilliseconds)
+        ranks.append(rank(of: record))
+        events.append(record.request.event?.name)
+        deadlines.append(deadline(of: record))
+        payloads.append(request.hasNewPayload ? record.request.payload : nil)
+        eventPayloads.append(request.eventPayload)
+        checkpoints.append(request.checkpoint)
+        records.append(RecordText.text(of: record))
+        for run in request.runs {
+          runIDs.append(run.id.description)
+          runRequests.append(run.request.sequence)
+          outcomes.append((run.outcome ?? .lost).rawValue)
+          runs.append(RecordText.text(of: run))
+        }
       }
+      return [
+        .text(incarnation), .ints(ids), .texts(states), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines),
+        .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints), .texts(records), .texts(runIDs), .ints(runRequests), .texts(outcomes),
+        .texts(runs),
+      ]
     }
-    return PostgresStatement(
-      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-      .text(incarnation), .ints(ids), .texts(states), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines),
-      .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints), .texts(records), .texts(runIDs), .ints(runRequests), .texts(outcomes),
-      .texts(runs))
   }
 
   /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
@@ -310,62 +316,11 @@ package final class FleetSession {
     ).rank
   }
 
-  /// Adds requests that have no name of their own, all or none. Returns their ids in order.
-  package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
-    // In one pass: records are large, and each look at one copies it.
-    var identifiers: [String?] = []
-    var (lanes, dues, ranks, deadlines, submitted): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
-    var (events, records): ([String?], [String?]) = ([], [])
-    var payloads: [[UInt8]?] = []
-    for draft in drafts {
-      let record = draft.record
-      identifiers.append(record.request.identifier.rawValue)
-      lanes.append(draft.lane)
-      dues.append(record.due.unixMilliseconds)
-      ranks.append(Self.rank(of: record))
-      events.append(record.request.event?.name)
-      deadlines.append(Self.deadline(of: record))
-      payloads.append(record.request.payload)
-      records.append(RecordText.text(of: record))
-      submitted.append(Self.submitted(record) ?? 0)
-    }
-    let rows = try ask(
-      PostgresStatement(
-        "SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)", .texts(identifiers), .ints(lanes), .ints(dues), .ints(ranks),
-        .texts(events), .ints(deadlines), .blobs(payloads), .texts(records), .ints(submitted)))
-    guard rows.count == drafts.count else { throw .refused("it gave \(rows.count) ids for \(drafts.count) requests") }
-    return ids(rows)
-  }
+  /// The most requests of one statement. The server works on the first ones while the next ones are written.
+  private static let together = 250
 
-  /// Adds requests with unique or idempotency keys, all or none.
-  package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
-    try ask([Self.shortWaits] + drafts.map { Self.enqueue(named: $0) }).dropFirst().map { (rows) throws(FleetError) in try named(rows) }
-  }
-
-  static func enqueue(named draft: FleetDraft) -> PostgresStatement {
-    let record = draft.record
-    let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
-    return PostgresStatement(
-      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14)",
-      .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
-      .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
-      .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
-      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record)))
-  }
-
-  /// When a request was submitted, if it is due a while after that; nil if it is due at a time on the clock.
-  private static func submitted(_ record: RequestRecord) -> Int64? {
-    let request = record.request
-    guard request.repetition == nil, request.event == nil else { return nil }
-    let isElapsed = request.clock == .boot || (request.earliestBegin ?? record.submitted) <= record.submitted
-    return isElapsed ? record.submitted.unixMilliseconds : nil
-  }
-
-  func named(_ rows: PostgresRows) throws(FleetError) -> NamedSubmission {
-    guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
-      throw .refused("it gave no id")
-    }
-    return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
+  static func parts<Element>(of all: [Element]) -> [ArraySlice<Element>] {
+    stride(from: 0, to: all.count, by: together).map { all[$0..<min($0 + together, all.count)] }
   }
 
   // MARK: Waking

@@ -84,7 +84,6 @@ final class PostgresConnection {
   var serverProcess: Int64 { Int64(pg_backend_pid(connection)) }
 
   /// Runs the statements as one transaction and returns the rows of each.
-  ///
   /// - Throws: The first error; nothing was changed then. If ``PostgresError/isLost``, the connection is dead, and nobody knows whether the
   ///   transaction was committed.
   @discardableResult
@@ -159,10 +158,11 @@ final class PostgresConnection {
 
   /// Sends a statement, and before it, if it was sent before, the order to keep it.
   private func send(_ statement: PostgresStatement, _ sent: inout [Form?]) throws(PostgresError) {
-    let contents = statement.values.map(\.content)
-    let types = statement.values.map(\.type)
+    let parameters = statement.values()
+    let contents = parameters.map(\.content)
+    let types = parameters.map(\.type)
     let lengths = contents.map { Int32(clamping: $0?.count ?? 0) }
-    let formats = statement.values.map { Int32($0.isBinary ? 1 : 0) }
+    let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
     let count = Int32(types.count)
     let name = try keptName(of: Form(text: statement.text, types: types), &sent)
     let isSent = Self.withBuffers(contents) { values in

@@ -87,9 +87,10 @@ enum PostgresValue: Sendable {
 /// A statement with its parameters, which it names $1, $2, …
 struct PostgresStatement: Sendable {
   let text: String
-  let values: [PostgresValue]
+  /// The parameters, which are asked for once, when the statement before this one is on its way: the server may work on that meanwhile.
+  let values: @Sendable () -> [PostgresValue]
 
-  init(_ text: String, _ values: PostgresValue...) { self.init(text, all: values) }
+  init(_ text: String, _ values: PostgresValue...) { self.init(text) { values } }
 
-  init(_ text: String, all values: [PostgresValue]) { (self.text, self.values) = (text, values) }
+  init(_ text: String, values: @escaping @Sendable () -> [PostgresValue]) { (self.text, self.values) = (text, values) }
 }

@@ -55,7 +55,8 @@ struct FleetPreferenceTests {
         #expect(gates.map { $0["gate"]?.string } == ["time", "prefer"], "\(gates)")
         #expect(gates.last?["sentence"]?.string?.hasPrefix("prefers \(prefer) (\(hosts)): others take it at ") == true, "\(gates)")
         let (due, until) = (gates.first?["until_unix_ms"]?.integer ?? 0, gates.last?["until_unix_ms"]?.integer ?? 0)
-        #expect(until - due == 5000, "\(gates)")
+        // The host's estimate of the database's time may be ahead of it; the database takes that off.
+        #expect((4900...5000).contains(until - due), "\(gates)")
       }
     }
   }

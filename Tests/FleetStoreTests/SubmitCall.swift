@@ -19,7 +19,7 @@ struct SubmitCall {
   }
 
   var statement: PostgresStatement {
-    PostgresStatement("SELECT taskhost.submit(\(arguments.joined(separator: ", ")))", all: values)
+    PostgresStatement("SELECT taskhost.submit(\(arguments.joined(separator: ", ")))") { [values] in values }
   }
 
   /// The call that says what the request says.

@@ -9,7 +9,7 @@ import TaskScheduler
 
 /// The host's part in its fleet: it claims what it could begin now, hands it to the scheduler, and records what became of it.
 ///
-/// One thread talks to the database, as one writes to the store. What ended is kept until the database has taken it, or the lease has ended.
+/// One thread looks for work and records what has ended, another one adds what is submitted here. What ended is kept until the database has taken it, or the lease has ended.
 final class FleetAgent: Sendable {
   /// A request that the host owns.
   struct Holding {
@@ -38,8 +38,11 @@ final class FleetAgent: Sendable {
     var stale: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
+    /// How many requests were added that are due soon, see ``note(added:)``.
+    var added = 0
     var isOver = false
-    var isRunning = false
+    /// How many threads have not ended.
+    var running = 0
   }
 
   let place: FleetPlace
@@ -89,23 +92,38 @@ final class FleetAgent: Sendable {
 
   /// Joins the fleet, as soon as its database can be reached.
   func begin() throws(HostFailure) {
-    state.withLock { $0.isRunning = true }
     do {
-      try HostThread.start("fleet") { [self] in
-        FleetExchanges(self).serve()
-        state.withLock { $0.isRunning = false }
-        state.broadcast()
-      }
+      try start("fleet") { FleetExchanges($0).serve() }
+      try start("fleet-submit") { FleetSubmissions($0).serve() }
     } catch { throw HostFailure(.temporary, "fleet: \(error)") }
     try lease.begin()
+  }
+
+  private func start(_ name: String, _ body: @escaping @Sendable (FleetAgent) -> Void) throws {
+    state.withLock { $0.running += 1 }
+    do {
+      try HostThread.start(name) { [self] in
+        body(self)
+        ended()
+      }
+    } catch {
+      ended()
+      throw error
+    }
+  }
+
+  private func ended() {
+    state.withLock { $0.running -= 1 }
+    state.broadcast()
   }
 
   /// Records what has ended, gives back the rest, and leaves. The scheduler must be drained.
   func stop() {
     state.withLock { $0.isOver = true }
+    state.broadcast()
     wake()
     let end = SystemClock.now + .seconds(10)
-    _ = state.wait(until: end) { state in state.isRunning ? nil : true }
+    _ = state.wait(until: end) { state in state.running > 0 ? nil : true }
     lease.stop()
   }
 
@@ -180,15 +198,19 @@ final class FleetAgent: Sendable {
     do throws(RequestRefusal) {
       let submissions = try drafts.get()
       try queue(Arrival(submissions: submissions, completion: completion), in: \.arrivals, named: "submissions")
+      state.broadcast()
     } catch { completion(.failure(error)) }
   }
 
   /// Changes requests of the fleet that no host runs.
   func add(_ errand: FleetErrand) {
-    do throws(RequestRefusal) { try queue(errand, in: \.errands, named: "changes") } catch { errand.refuse(error) }
+    do throws(RequestRefusal) {
+      try queue(errand, in: \.errands, named: "changes")
+      wakeForWork()
+    } catch { errand.refuse(error) }
   }
 
-  /// Lets something wait for the agent's thread.
+  /// Lets something wait for one of the threads, which is not woken.
   private func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, named name: String) throws(RequestRefusal) {
     if let trouble = lease.trouble { throw Self.away(trouble) }
     let isTaken = state.withLock { state in
@@ -197,7 +219,6 @@ final class FleetAgent: Sendable {
       return true
     }
     guard isTaken else { throw Self.away("too many \(name) wait for it") }
-    wakeForWork()
   }
 
   static func away(_ reason: String) -> RequestRefusal {
@@ -228,7 +249,30 @@ final class FleetAgent: Sendable {
   /// These are in the fleet by mistake: they are cancelled there, if nobody runs them yet.
   func set(stale: [RequestID]) { state.withLock { $0.stale = stale } }
 
-  // MARK: For the thread
+  // MARK: For the thread that submits
+
+  /// Waits for submissions, and takes them; nil once the agent is over.
+  func takeArrivals() -> [Arrival]? {
+    state.wait { state in
+      guard state.arrivals.isEmpty else {
+        defer { state.arrivals = [] }
+        return .done(state.arrivals)
+      }
+      return state.isOver ? .done(nil) : .again()
+    }
+  }
+
+  /// The database has so many new requests that are due soon: this host looks at them, or tells others.
+  func note(added count: Int) {
+    guard count > 0 else { return }
+    state.withLock { $0.added += count }
+    wakeForWork()
+  }
+
+  /// Waits, but not longer than the agent lasts.
+  func rest(for pause: Duration) { _ = state.wait(until: SystemClock.now + pause) { state in state.isOver ? true : nil } }
+
+  // MARK: For the thread that looks
 
   /// See ``set(stale:)``.
   var stale: [RequestID] { state.withLock { $0.stale } }
@@ -252,7 +296,8 @@ final class FleetAgent: Sendable {
 
   /// What the thread has to do.
   struct Work {
-    var arrivals: [Arrival] = []
+    /// How many requests have just been added that are due soon.
+    var added = 0
     var errands: [FleetErrand] = []
     /// What ended of the requests that the host owns still.
     var settled: [(request: SurrenderedRequest, holding: Holding)] = []
@@ -271,8 +316,8 @@ final class FleetAgent: Sendable {
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
     return state.withLock { state in
-      var work = Work(arrivals: state.arrivals, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
-      (state.arrivals, state.errands) = ([], [])
+      var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
+      (state.added, state.errands) = (0, [])
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.
         if let holding = state.holdings[request.record.id] { work.settled.append((request, holding)) }
@@ -303,8 +348,11 @@ final class FleetAgent: Sendable {
   }
 
   /// What could not be recorded comes again with the next work.
-  func putBack(_ settled: [(request: SurrenderedRequest, holding: Holding)]) {
-    state.withLock { $0.settled = settled.map(\.request) + $0.settled }
+  func putBack(_ work: Work) {
+    state.withLock { state in
+      state.settled = work.settled.map(\.request) + state.settled
+      state.added += work.added
+    }
   }
 
   /// The database says that the host owns these.

@@ -5,13 +5,14 @@ import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
-/// The work of the agent's thread: each turn records what has ended, adds what was submitted, and claims what could begin.
+/// The work of the agent's thread: each turn records what has ended, and claims what could begin.
 final class FleetExchanges {
   let agent: FleetAgent
   private var session: FleetSession?
   /// What the last connection left at the server.
   private var left: Int64?
   private var lanes = FleetLanes()
+  private var numbers = FleetLaneNumbers()
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -62,8 +63,7 @@ final class FleetExchanges {
         failures = 0
         agent.set(failure: nil)
       } catch {
-        agent.putBack(work.settled)
-        refuse(work.arrivals, "\(error)")
+        agent.putBack(work)
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
           forgetSession()
@@ -87,15 +87,7 @@ final class FleetExchanges {
 
   private func forgetSession() {
     left = session?.left ?? left
-    (session, cleared, looks, lanes, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), "")
-  }
-
-  private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
-    for arrival in arrivals {
-      let isNamed = arrival.submissions.allSatisfy { $0.record.request.idempotencyKey != nil }
-      let hint = isNamed ? "" : "; it may have been stored: an idempotency key makes it safe to submit again"
-      arrival.completion(.failure(FleetAgent.away(reason + hint)))
-    }
+    (session, cleared, looks, lanes, numbers, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetLaneNumbers(), "")
   }
 
   /// The host ends: what it holds goes to others at once.
@@ -115,7 +107,7 @@ final class FleetExchanges {
     keepDays(session)
     try stream.look(session)
     agent.parking.move(by: agent)
-    var added = try add(&work.arrivals, session)
+    var added = work.added
     var isAsked = work.isAsked || added > 0
     guard let incarnation = agent.lease.incarnation else {
       if added > 0 { try session.notify() }
@@ -133,7 +125,11 @@ final class FleetExchanges {
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !isAsked, let rest = looks.rest { return rest }
-    if lanes.plain == nil { lanes.set(plain: try session.plainLanes(of: agent.place.host.identifiers)) }
+    if lanes.plain == nil {
+      let plain = try session.plainLanes(of: agent.place.host.identifiers)
+      for lane in plain { numbers.note(lane.id, of: lane.lane) }
+      lanes.plain = plain
+    }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
     if added > 0, wanted.isEmpty {
       // It is for others: they need not wait for this host's look, nor this host look.
@@ -236,19 +232,7 @@ final class FleetExchanges {
     }
   }
 
-  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
-    if let known = lanes.id(of: lane) { return known }
-    let id = try session.lane(lane)
-    lanes.note(id, of: lane)
-    return id
-  }
-
-  /// Asks for the numbers of several lanes at once, as far as they are not known.
-  func learn(_ needed: some Sequence<Lane>, _ session: FleetSession) throws(FleetError) {
-    let unknown = Array(Set(needed.lazy.filter { [lanes] in lanes.id(of: $0) == nil }))
-    guard unknown.count > 1 else { return }
-    for (lane, id) in zip(unknown, try session.ids(of: unknown)) { lanes.note(id, of: lane) }
-  }
+  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 { try numbers.id(of: lane, session) }
 
   /// Whether an identifier got all that the host wanted of it.
   private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
@@ -328,7 +312,7 @@ final class FleetExchanges {
     for claim in claimed {
       switch claim.record {
       case .success(var record):
-        lanes.note(claim.lane, of: record.lane)
+        numbers.note(claim.lane, of: record.lane)
         record.losses = record.losses.adding(saturating: claim.lost)
         requests.append(
           LeasedRequest(

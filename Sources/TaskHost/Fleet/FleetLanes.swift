@@ -8,7 +8,7 @@ import TaskScheduler
 /// There may be as many lanes as concurrency keys. A host knows few of them at a time, and looks for others in turn.
 struct FleetLanes {
   /// Those without needs; nil until they were asked for on this connection.
-  private(set) var plain: [FleetLane]?
+  var plain: [FleetLane]?
   /// Those in which requests were ready, as they were found.
   private(set) var found: [FleetLane] = []
   /// Lanes with needs that this host does not know.
@@ -24,12 +24,9 @@ struct FleetLanes {
   private var isUrgent = true
   /// Whether the last search found much of which something could be claimed: then each look has one.
   private var isRich = false
-  /// The numbers of lanes, for what goes back and what is submitted.
-  private var ids: [Lane: Int64] = [:]
 
-  /// The most that are found at a time, and the most numbers that are kept.
+  /// The most that are found at a time.
   private static let mostFound = 256
-  private static let mostIDs = 20_000
   /// How often other lanes are searched at most.
   private static let shortest = Duration.milliseconds(20)
   /// The same while there are many lanes and nothing in them can be claimed, from the first time on; each time, twice as long.
@@ -41,11 +38,6 @@ struct FleetLanes {
   var all: [FleetLane] { (plain ?? []) + found }
   /// Those that are watched: whether requests are ready in them still. Also those that this host cannot read, so that they are not found anew.
   var watched: [Int64] { found.map(\.id) + unreadable }
-
-  mutating func set(plain lanes: [FleetLane]) {
-    plain = lanes
-    for lane in lanes { ids[lane.lane] = lane.id }
-  }
 
   /// The search that belongs to the next look; nil if the last one was a moment ago.
   ///
@@ -94,15 +86,6 @@ struct FleetLanes {
     isRich = !isVain && search.lanes.count > 1
     return !search.lanes.isEmpty
   }
-
-  /// The number of a lane that was claimed from.
-  mutating func note(_ id: Int64, of lane: Lane) {
-    if ids.count >= Self.mostIDs { ids = Dictionary((plain ?? []).map { ($0.lane, $0.id) }) { first, _ in first } }
-    ids[lane] = id
-  }
-
-  /// The number of a lane; nil if it is to be asked for.
-  func id(of lane: Lane) -> Int64? { ids[lane] }
 }
 
 extension Lane {

@@ -51,7 +51,7 @@ import Testing
   func early() throws {
     #expect(!FleetAgent.Work().isAsked)
     #expect(FleetAgent.Work(mustLook: true).isAsked)
-    #expect(!FleetAgent.Work(arrivals: [.init(submissions: []) { _ in }]).isAsked)
+    #expect(!FleetAgent.Work(added: 1).isAsked)
     let record = RequestRecord(
       id: RequestID(sequence: 1, origin: 1), request: TaskRequest(identifier: try TaskIdentifier("a")), state: .succeeded,
       due: .distantPast,

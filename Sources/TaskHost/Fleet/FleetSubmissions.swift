@@ -1,20 +1,68 @@
 import FleetStore
 import HostThreads
+import Logging
 import TaskModel
 import TaskScheduler
 
-// What was submitted here for the fleet.
+/// Adds what was submitted here to the fleet's database, on a thread and a connection of its own: a submission does not wait until the host has
+/// looked for work, nor does the host look later because of it.
+final class FleetSubmissions {
+  private let agent: FleetAgent
+  private var session: FleetSession?
+  /// What the last connection left at the server.
+  private var left: Int64?
+  private var numbers = FleetLaneNumbers()
+  /// Why the last ones were not added, and how often in a row that was so.
+  private var failure: (reason: FleetError, count: Int)?
 
-extension FleetExchanges {
   /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
   /// clocks differ.
   private static let soon = Duration.seconds(60)
 
-  /// Adds what was submitted, and answers. Returns how many of the new requests are due soon.
+  init(_ agent: FleetAgent) { self.agent = agent }
+
+  /// Adds what comes, until the agent is over and nothing waits any more.
+  func serve() {
+    while var arrivals = agent.takeArrivals() {
+      var added = 0
+      do throws(FleetError) {
+        try add(&arrivals, connected(), counting: &added)
+        failure = nil
+      } catch {
+        refuse(arrivals, "\(error)")
+        left = session?.left ?? left
+        (session, numbers) = (nil, FleetLaneNumbers())
+        if error.isNews(after: failure?.reason) { agent.log.error("what was submitted for the fleet is refused: \(error)") }
+        let count = (failure?.count ?? 0) + 1
+        failure = (error, count)
+        agent.rest(for: agent.place.pause(after: count))
+      }
+      agent.note(added: added)
+    }
+  }
+
+  private func connected() throws(FleetError) -> FleetSession {
+    if let session { return session }
+    let new = try agent.place.connect(left: left)
+    (session, left) = (new, nil)
+    return new
+  }
+
+  private func refuse(_ arrivals: [FleetAgent.Arrival], _ reason: String) {
+    for arrival in arrivals {
+      let isNamed = arrival.submissions.allSatisfy { $0.record.request.idempotencyKey != nil }
+      let hint = isNamed ? "" : "; it may have been stored: an idempotency key makes it safe to submit again"
+      arrival.completion(.failure(FleetAgent.away(reason + hint)))
+    }
+  }
+
+  /// Adds what was submitted, and answers.
   ///
-  /// - Parameter arrivals: Loses what is answered.
-  func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
-    var added = try addTogether(&arrivals, session)
+  /// - Parameters:
+  ///   - arrivals: Loses what is answered.
+  ///   - added: Counts the new requests that are due soon.
+  private func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession, counting added: inout Int) throws(FleetError) {
+    added += try addTogether(&arrivals, session)
     while let arrival = arrivals.first {
       do throws(FleetError) { added += try add(arrival, session) } catch {
         // What others have submitted is added all the same.
@@ -26,7 +74,6 @@ extension FleetExchanges {
       }
       arrivals.removeFirst()
     }
-    return added
   }
 
   /// Adds those without keys in one transaction, unless there is only one, which costs the database less by itself. If it takes one of them
@@ -96,13 +143,13 @@ extension FleetExchanges {
   }
 
   private func drafts(of submissions: [FleetSubmission], _ session: FleetSession) throws(FleetError) -> [FleetDraft] {
-    if submissions.count > 1 { try learn(submissions.lazy.map(\.record.lane), session) }
+    if submissions.count > 1 { try numbers.learn(submissions.lazy.map(\.record.lane), session) }
     var drafts: [FleetDraft] = []
     drafts.reserveCapacity(submissions.count)
     for submission in submissions {
       drafts.append(
         FleetDraft(
-          record: submission.record, lane: try laneID(submission.record.lane, session), fingerprint: submission.fingerprint))
+          record: submission.record, lane: try numbers.id(of: submission.record.lane, session), fingerprint: submission.fingerprint))
     }
     return drafts
   }

@@ -1,0 +1,70 @@
+package import TaskModel
+import TaskStore
+
+// Requests on their way into the fleet.
+
+extension FleetSession {
+  /// Adds requests that have no name of their own, all or none. Returns their ids in order.
+  package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
+    let ids = try ask(Self.parts(of: drafts).map(Self.enqueue)).flatMap { self.ids($0) }
+    guard ids.count == drafts.count else { throw .refused("it gave \(ids.count) ids for \(drafts.count) requests") }
+    return ids
+  }
+
+  private static func enqueue(_ drafts: ArraySlice<FleetDraft>) -> PostgresStatement {
+    PostgresStatement("SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)") {
+      // In one pass: records are large, and each look at one copies it.
+      var identifiers: [String?] = []
+      var (lanes, dues, ranks, deadlines, submitted): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
+      var (events, records): ([String?], [String?]) = ([], [])
+      var payloads: [[UInt8]?] = []
+      for draft in drafts {
+        let record = draft.record
+        identifiers.append(record.request.identifier.rawValue)
+        lanes.append(draft.lane)
+        dues.append(record.due.unixMilliseconds)
+        ranks.append(rank(of: record))
+        events.append(record.request.event?.name)
+        deadlines.append(deadline(of: record))
+        payloads.append(record.request.payload)
+        records.append(RecordText.text(of: record))
+        submitted.append(Self.submitted(record) ?? 0)
+      }
+      return [
+        .texts(identifiers), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines), .blobs(payloads), .texts(records),
+        .ints(submitted),
+      ]
+    }
+  }
+
+  /// Adds requests with unique or idempotency keys, all or none.
+  package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
+    try ask([Self.shortWaits] + drafts.map { Self.enqueue(named: $0) }).dropFirst().map { (rows) throws(FleetError) in try named(rows) }
+  }
+
+  static func enqueue(named draft: FleetDraft) -> PostgresStatement {
+    let record = draft.record
+    let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
+    return PostgresStatement(
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14)",
+      .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
+      .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
+      .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
+      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record)))
+  }
+
+  /// When a request was submitted, if it is due a while after that; nil if it is due at a time on the clock.
+  private static func submitted(_ record: RequestRecord) -> Int64? {
+    let request = record.request
+    guard request.repetition == nil, request.event == nil else { return nil }
+    let isElapsed = request.clock == .boot || (request.earliestBegin ?? record.submitted) <= record.submitted
+    return isElapsed ? record.submitted.unixMilliseconds : nil
+  }
+
+  func named(_ rows: PostgresRows) throws(FleetError) -> NamedSubmission {
+    guard let sequence = rows.int(0, 0), let known = rows.text(0, 1).flatMap(NamedSubmission.Known.init) else {
+      throw .refused("it gave no id")
+    }
+    return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
+  }
+}
