@@ -59,6 +59,9 @@ package final class FleetSession {
   /// The server's process that may go on with what this session has waited for in vain; nil for none.
   package var left: Int64? { connection.isAbandoned ? process : nil }
 
+  /// Whether the other end has not closed the connection, as far as is known here.
+  package var isOpen: Bool { connection.isOpen }
+
   var deadline: MonotonicTime { SystemClock.now + patience }
   var serverProcess: Int64 { connection.serverProcess }
 

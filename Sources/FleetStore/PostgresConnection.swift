@@ -144,6 +144,14 @@ final class PostgresConnection {
     return channels
   }
 
+  /// Whether the other end has not closed it, as far as is known here. Forgets notifications.
+  var isOpen: Bool {
+    var polled = pollfd(fd: pg_socket(connection), events: Int16(POLLIN), revents: 0)
+    // A server says why it ends a connection before it does.
+    while poll(&polled, 1, 0) == 1 { guard (try? notifications()) != nil else { return false } }
+    return pg_status(connection) == Int32(PG_CONNECTION_OK)
+  }
+
   private func notifications() throws(PostgresError) -> [String] {
     guard pg_consume_input(connection) == 1 else { throw lost }
     var channels: [String] = []

@@ -8,11 +8,13 @@ import Testing
 /// Statements that the server keeps for a connection.
 @Suite(.timeLimit(.minutes(2))) struct PostgresConnectionTests {
   private static let kept = "SELECT count(*) FROM pg_prepared_statements"
+  private let address: String
   private let connection: PostgresConnection
   private var deadline: MonotonicTime { SystemClock.now + .seconds(30) }
 
   init() throws {
-    connection = try PostgresConnection(PostgresServer.shared.get().makeDatabase(), name: "test")
+    address = try PostgresServer.shared.get().makeDatabase()
+    connection = try PostgresConnection(address, name: "test")
   }
 
   private func sum(_ first: Int64, _ second: Int64?) -> PostgresStatement {
@@ -52,6 +54,16 @@ import Testing
     }
     #expect(try connection.run([sum(2, 2), sum(4, 4)], by: deadline).map { $0.int(0, 0) } == [4, 8])
     #expect(try keptStatements() == 2)
+  }
+
+  @Test("a connection that the server has ended is known to be closed before it is used")
+  func closed() throws {
+    #expect(connection.isOpen)
+    let process = connection.serverProcess
+    let other = try PostgresConnection(address, name: "other")
+    _ = try other.run(PostgresStatement("SELECT pg_terminate_backend($1::integer, 10000)", .int(process)), by: deadline)
+    #expect(!connection.isOpen)
+    #expect(other.isOpen)
   }
 
   @Test("a process that others may use too keeps nothing")

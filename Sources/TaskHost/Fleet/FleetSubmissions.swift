@@ -12,8 +12,8 @@ final class FleetSubmissions {
   /// What the last connection left at the server.
   private var left: Int64?
   private var numbers = FleetLaneNumbers()
-  /// Why the last ones were not added, and how often in a row that was so.
-  private var failure: (reason: FleetError, count: Int)?
+  /// Why the last submissions were not added, and how often in a row that was so.
+  private var failures: (last: FleetError?, count: Int) = (nil, 0)
 
   /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
   /// clocks differ.
@@ -25,25 +25,30 @@ final class FleetSubmissions {
   func serve() {
     while var arrivals = agent.takeArrivals() {
       var added = 0
-      do throws(FleetError) {
-        try add(&arrivals, connected(), counting: &added)
-        failure = nil
-      } catch {
-        refuse(arrivals, "\(error)")
-        left = session?.left ?? left
-        (session, numbers) = (nil, FleetLaneNumbers())
-        if error.isNews(after: failure?.reason) { agent.log.error("what was submitted for the fleet is refused: \(error)") }
-        let count = (failure?.count ?? 0) + 1
-        failure = (error, count)
-        agent.rest(for: agent.place.pause(after: count))
-      }
+      var failure: FleetError?
+      do throws(FleetError) { try add(&arrivals, connected(), counting: &added) } catch { failure = error }
       agent.note(added: added)
+      note(failure, refusing: arrivals)
     }
   }
 
+  /// - Parameter failure: Why some were not added; nil if all were answered.
+  private func note(_ failure: FleetError?, refusing arrivals: [FleetAgent.Arrival]) {
+    guard let failure else { return failures = (nil, 0) }
+    refuse(arrivals, "\(failure)")
+    left = session?.left ?? left
+    (session, numbers) = (nil, FleetLaneNumbers())
+    if agent.trouble == nil, failure.isNews(after: failures.last) {
+      agent.log.error("what was submitted for the fleet is refused: \(failure)")
+    }
+    failures = (failure, failures.count + 1)
+    agent.rest(for: agent.place.pause(after: failures.count))
+  }
+
   private func connected() throws(FleetError) -> FleetSession {
-    if let session { return session }
-    let new = try agent.place.connect(left: left)
+    // It may have been unused for hours: nobody should be refused because the server was restarted meanwhile.
+    if let session, session.isOpen { return session }
+    let new = try agent.place.connect(left: session?.left ?? left)
     (session, left) = (new, nil)
     return new
   }
