@@ -76,10 +76,10 @@ extension FleetSchema {
     """,
     // What a host asks for each time: moves what has become due, and claims of `lanes` what has the lowest ranks: of each at most `limits`, and
     // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
-    // next one is due, one that prefers another host may be taken, or a pause ends, which of the host's requests somebody has cancelled, which ones are late,
-    // whether an event is to be told of, in which of the lanes `watched` requests are ready and left, and, if the host names its
-    // `identifiers`, in which others from `start` on and besides the needs that are `shut`, see find_lanes, and the pauses that are not those of `known_pauses`. A host that finds nothing writes
-    // nothing.
+    // next one is due, one that prefers another host may be taken, or a pause ends, which of the host's requests somebody has cancelled, which
+    // ones are late, whether an event is to be told of, in which of the lanes `watched` requests are ready and left, in which others from `start`
+    // on and besides the needs that are `shut`, if the host names its `identifiers` (see find_lanes), and the pauses, if they are not those of
+    // `known_pauses`. A host that finds nothing writes nothing.
     //
     // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
     //

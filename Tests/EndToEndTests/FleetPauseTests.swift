@@ -31,9 +31,11 @@ struct FleetPauseTests {
       // A host's own pauses are others.
       #expect(try await second.cli("resume", "--all").status != 0)
       let number = try #require(try await Self.pauses(of: second, reach: 1)[0]["id"]?.integer)
+      let resumed = ContinuousClock.now
       let ended = try await second.cli("resume", "\(number)")
       #expect(ended.status == 0 && ended.output.contains("identifier:jo* in the fleet is resumed"), "\(ended)")
       #expect(["a", "b"].contains(try lines.line()))
+      #expect(ContinuousClock.now - resumed < .seconds(3), "hosts look by themselves only every 5 s")
       try await first.request(held, is: "succeeded")
       _ = try await Self.pauses(of: first, reach: 0)
       #expect(try await first.cli("resume", "\(number)").status != 0)

@@ -26,9 +26,8 @@ enum PauseReader {
     }
   }
 
-  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false,
-  /// "fleet": false}`, or `"all": true` instead of
-  /// a filter: nobody pauses everything by leaving something out. What the texts say is checked by the host.
+  /// `{"filter": "identifier:com.example.*", "until": "2026-11-24T06:00:00Z", "why": "maintenance", "dry_run": false, "fleet": false}`, or
+  /// `"all": true` instead of a filter: nobody pauses everything by leaving something out. What the texts say is checked by the host.
   ///
   /// - Parameter who: Who asks, in words for people.
   static func read(_ bytes: [UInt8], by who: String, user: UInt32?) throws(RequestRefusal) -> (order: PauseOrder, isDry: Bool) {

@@ -9,7 +9,8 @@ import TaskScheduler
 
 /// The host's part in its fleet: it claims what it could begin now, hands it to the scheduler, and records what became of it.
 ///
-/// One thread looks for work and records what has ended, another one adds what is submitted here. What ended is kept until the database has taken it, or the lease has ended.
+/// One thread looks for work and records what has ended, another one adds what is submitted here. What ended is kept until the database has
+/// taken it, or the lease has ended.
 final class FleetAgent: Sendable {
   /// A request that the host owns.
   struct Holding {

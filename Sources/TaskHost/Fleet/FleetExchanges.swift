@@ -167,7 +167,8 @@ final class FleetExchanges {
     if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || isFree {
       try session.notify()
     }
-    if areNew { return looks.looked(wanting: lanesWanted, next: .zero) }
+    // What the host wants may be more by now.
+    if areNew || exchange.pauses != nil { return looks.looked(wanting: lanesWanted, next: .zero) }
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
     let areShown = try progress.publish(session, incarnation)
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
