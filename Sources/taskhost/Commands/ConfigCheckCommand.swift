@@ -9,11 +9,12 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     commandName: "check",
     abstract: "Check a configuration as taskhost run would, without a launch.",
     discussion: """
-      Reports every problem at once: of the file, with line and key, and of what it names:
-      plugin directories and the files in them, keys, certificates, tokens, programs,
-      paths. Runs no plugin's code, so it does not see what only a launch shows.
-      With --against, it says too what would change on a running host. It looks as the
-      user who runs it, and names what is closed to that user and was not checked.
+      Reports every problem at once: of the file, with line and key, and of what it
+      names: plugin directories and the files in them, keys, certificates, tokens,
+      programs, paths. Runs no plugin's code, so it does not see what only a launch
+      shows. With --against, it says too what would change on a running host. It looks
+      as the user who runs it, and names what is closed to that user and was not
+      checked.
 
       EXAMPLES
         taskhost config check
@@ -21,7 +22,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         taskhost config check --against state/control.sock
 
       EXIT CODES
-        0 a host would start, perhaps with warnings; 78 it would not, as for taskhost run
+        0 a host would start, perhaps with warnings
+        78 it would not, as for taskhost run
       """)
 
   @OptionGroup var argument: ConfigurationArgument

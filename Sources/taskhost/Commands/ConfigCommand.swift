@@ -5,8 +5,9 @@ struct ConfigCommand: AsyncParsableCommand {
     commandName: "config",
     abstract: "Check a configuration, look its keys up, and compare it.",
     discussion: """
-      Without FILE, the commands take what the host would: ./taskhost.toml, or otherwise
-      the defaults; where no host has run in this directory, /etc/taskhost/taskhost.toml.
+      Without FILE, the commands take what the host would: ./taskhost.toml, or
+      otherwise the defaults; where no host has run in this directory,
+      /etc/taskhost/taskhost.toml.
 
       EXAMPLES
         taskhost config check

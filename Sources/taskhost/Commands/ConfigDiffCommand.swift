@@ -10,8 +10,8 @@ struct ConfigDiffCommand: AsyncParsableCommand {
     commandName: "diff",
     abstract: "Show where a configuration differs from the defaults, or from what a running host has loaded.",
     discussion: """
-      Values that may hold secrets are shown as "•••". A running host does not tell them,
-      so that a change of one of them is not seen.
+      Values that may hold secrets are shown as "•••". A running host does not tell
+      them, so that a change of one of them is not seen.
 
       EXAMPLES
         taskhost config diff

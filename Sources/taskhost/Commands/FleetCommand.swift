@@ -82,8 +82,8 @@ struct FleetInitCommand: ParsableCommand {
     abstract: "Make the fleet's tables in its database, or bring them up to date.",
     discussion: """
       Makes the schema taskhost, in one transaction. Where there is one, only its
-      functions are brought up to date; hosts may go on meanwhile. The lease is how long
-      a host that gives no sign of life keeps its requests.
+      functions are brought up to date; hosts may go on meanwhile. The lease is how
+      long a host that gives no sign of life keeps its requests.
 
       EXAMPLES
         taskhost fleet init
@@ -140,8 +140,8 @@ struct FleetStatusCommand: ParsableCommand {
     commandName: "status",
     abstract: "Show the fleet's hosts, and how many requests are ready, not due yet, held by hosts, and failed.",
     discussion: """
-      Exits 1 if a person is needed: no host is there for requests that are ready, or a
-      lease has ended that nobody has taken over.
+      Exits 1 if a person is needed: no host is there for requests that are ready, or
+      a lease has ended that nobody has taken over.
 
       EXAMPLES
         taskhost fleet status
@@ -219,8 +219,8 @@ struct FleetDrainCommand: ParsableCommand {
     commandName: "drain",
     abstract: "Let a host of the fleet finish what it has, and take nothing more.",
     discussion: """
-      The host notices at its next renewal. Its own requests go on. --undo lets it take
-      requests again; a host that is started anew does so by itself.
+      The host notices at its next renewal. Its own requests go on. --undo lets it
+      take requests again; a host that is started anew does so by itself.
 
       EXAMPLES
         taskhost fleet drain web2

@@ -11,13 +11,13 @@ struct FleetFenceCommand: ParsableCommand {
     discussion: """
       The host kills its runs of the fleet, and says when they are dead; then what it
       held is ready for others. A host that gives no sign of life is dead after its
-      lease. So no request is run twice at a time. A host that lives joins again: drain
-      it first if it is to take nothing more.
+      lease. So no request is run twice at a time. A host that lives joins again:
+      drain it first if it is to take nothing more.
 
       --now does not wait. THE HOST'S RUNS MAY GO ON, beside those of the next owners,
-      until it notices: at its next renewal, or at the end of its lease if it cannot reach
-      the database. Use it only if you know that the host is dead, or if runs of one
-      request beside each other do no harm.
+      until it notices: at its next renewal, or at the end of its lease if it cannot
+      reach the database. Use it only if you know that the host is dead, or if runs of
+      one request beside each other do no harm.
 
       EXAMPLES
         taskhost fleet fence web2 --yes
@@ -25,7 +25,8 @@ struct FleetFenceCommand: ParsableCommand {
         taskhost fleet fence web2 --now
 
       EXIT CODES
-        0 others have what it held; 1 it has not given that up in time: it goes on to do so
+        0 others have what it held
+        1 it has not given that up in time: it goes on to do so
       """)
 
   @OptionGroup var fleet: FleetOptions

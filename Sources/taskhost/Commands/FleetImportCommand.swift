@@ -13,12 +13,12 @@ struct FleetImportCommand: ParsableCommand {
     discussion: """
       Takes what waits, and the dead letters, of the identifiers that have scope =
       "fleet" in the configuration, or of those that --identifier names: with their
-      payloads, checkpoints, keys and graphs, under new ids. What stays in the store is
-      counted, with the reasons. The same export again adds nothing twice.
+      payloads, checkpoints, keys and graphs, under new ids. What stays in the store
+      is counted, with the reasons. The same export again adds nothing twice.
 
       Stop the host before you export, and set fleet.url before you start it again: at
-      its launch, it then ends in its store what was imported. See "Moving in and out" in
-      Documentation/fleet.md.
+      its launch, it then ends in its store what was imported. See "Moving in and out"
+      in Documentation/fleet.md.
 
       EXAMPLES
         taskhost store export | taskhost fleet import --dry-run
@@ -26,7 +26,8 @@ struct FleetImportCommand: ParsableCommand {
         taskhost fleet import store.jsonl --identifier 'com.example.*'
 
       EXIT CODES
-        0 all requests of the identifiers are in the fleet; 1 some of them stay in the store
+        0 all requests of the identifiers are in the fleet
+        1 some of them stay in the store
       """)
 
   @OptionGroup var fleet: FleetOptions

@@ -10,9 +10,11 @@ struct PluginsCheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Check that a plugin follows the rules of taskhost.h. For plugin authors; needs no host.",
     discussion: """
-      Each case runs in its own process, with the real runtime and a test host that expires runs, refuses calls, drains and jumps in time.
-      The plugin's code runs with your rights, without a sandbox except in the case `worker`: check only code that you trust.
-      A handler may reject a payload that it does not know; only crashes, hangs and broken rules fail a case.
+      Each case runs in its own process, with the real runtime and a test host that
+      expires runs, refuses calls, drains and jumps in time. The plugin's code runs
+      with your rights, without a sandbox except in the case `worker`: check only code
+      that you trust. A handler may reject a payload that it does not know; only
+      crashes, hangs and broken rules fail a case.
 
       EXAMPLES
         taskhost plugins check ./hello-c.so

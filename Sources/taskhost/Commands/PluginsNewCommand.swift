@@ -7,9 +7,10 @@ struct PluginsNewCommand: ParsableCommand {
     commandName: "new",
     abstract: "Create a plugin project that builds and passes `plugins check`. Needs no host.",
     discussion: """
-      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and Rust need only the header, which is copied into the
-      folder. A Swift package depends on taskhost's package: name it with --sdk, or the command finds it from this program's path.
-      Never overwrites a file.
+      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and
+      Rust need only the header, which is copied into the folder. A Swift package
+      depends on taskhost's package: name it with --sdk, or the command finds it from
+      this program's path. Never overwrites a file.
 
       EXAMPLES
         taskhost plugins new --language c hello-sync

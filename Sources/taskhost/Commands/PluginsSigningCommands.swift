@@ -7,8 +7,8 @@ struct PluginsKeygenCommand: ParsableCommand {
     commandName: "keygen",
     abstract: "Make a key pair for signing plugins. Needs no host.",
     discussion: """
-      Writes NAME.key, which only you may read, and NAME.pub, for the operators of hosts.
-      Never replaces a file: if one exists, the command exits 1.
+      Writes NAME.key, which only you may read, and NAME.pub, for the operators of
+      hosts. Never replaces a file: if one exists, the command exits 1.
 
       EXAMPLES
         taskhost plugins keygen vendor
@@ -49,8 +49,9 @@ struct PluginsSignCommand: ParsableCommand {
     commandName: "sign",
     abstract: "Sign a plugin file. Needs no host.",
     discussion: """
-      Writes the signature to FILE.sig, where a host looks for it, and replaces an earlier one.
-      Sign last: a file that is stripped or changed afterwards needs a new signature. `plugins inspect` shows what a host would refuse.
+      Writes the signature to FILE.sig, where a host looks for it, and replaces an
+      earlier one. Sign last: a file that is stripped or changed afterwards needs a
+      new signature. `plugins inspect` shows what a host would refuse.
 
       EXAMPLES
         taskhost plugins sign libVendor.so --key vendor.key
@@ -88,7 +89,8 @@ struct PluginsVerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Check a plugin file's signature. Needs no host.",
     discussion: """
-      Exits 1 unless one of the keys signed the file in its present form. A host checks more before it loads a plugin: see `plugins inspect`.
+      Exits 1 unless one of the keys signed the file in its present form. A host
+      checks more before it loads a plugin: see `plugins inspect`.
 
       EXAMPLES
         taskhost plugins verify libVendor.so --key vendor.pub

@@ -9,8 +9,8 @@ struct ResumeCommand: AsyncParsableCommand {
     discussion: """
       Names a pause by its number, or by the filter that it was made with; without
       either, the pause of everything ends. What another pause holds keeps waiting:
-      `taskhost pause --list` shows what is left. With --fleet, the pauses of the whole
-      fleet are meant instead of this host's own; a number says that by itself.
+      `taskhost pause --list` shows what is left. With --fleet, the pauses of the
+      whole fleet are meant instead of this host's own; a number says that by itself.
 
       EXAMPLES
         taskhost pause && taskhost resume

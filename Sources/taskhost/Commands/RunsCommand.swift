@@ -23,8 +23,9 @@ struct RunsListCommand: AsyncParsableCommand {
     abstract: "List runs, live ones first, then newest first.",
     discussion: """
       A filter selects by words: identifier:com.example.* outcome:failed,crashed
-      request:ID since:2h until:1h. --since and --until select runs by their start: a moment, or how long ago.
-      With --json and a limit above 10,000, the answer comes in pages, one per line.
+      request:ID since:2h until:1h. --since and --until select runs by their start: a
+      moment, or how long ago. With --json and a limit above 10,000, the answer comes
+      in pages, one per line.
 
       EXAMPLES
         taskhost runs list identifier:org.taskhost.* outcome:failed since:1d

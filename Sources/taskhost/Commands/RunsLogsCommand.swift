@@ -8,8 +8,8 @@ struct RunsLogsCommand: AsyncParsableCommand {
     commandName: "logs",
     abstract: "Print the last lines of a run's log.",
     discussion: """
-      With --follow and --json, each line of the log is printed as JSON. At a terminal,
-      --follow also shows the run's progress and work, on standard error.
+      With --follow and --json, each line of the log is printed as JSON. At a
+      terminal, --follow also shows the run's progress and work, on standard error.
 
       EXAMPLES
         taskhost runs logs "$(taskhost runs list --limit 1 | awk 'END {print $1}')"

@@ -8,10 +8,11 @@ struct StoreBackupCommand: ParsableCommand {
     commandName: "backup",
     abstract: "Copy the store into one file, also while the host runs.",
     discussion: """
-      The copy is the store at one moment. It is written beside the file, synced, opened
-      and checked, and then takes the file's place: a full disk or a kill leaves the old
-      file. It has mode 0600, for it holds payloads and the plugins' state. Everything
-      else in the state directory, such as tokens and the plugins' own files, is not in it.
+      The copy is the store at one moment. It is written beside the file, synced,
+      opened and checked, and then takes the file's place: a full disk or a kill
+      leaves the old file. It has mode 0600, for it holds payloads and the plugins'
+      state. Everything else in the state directory, such as tokens and the plugins'
+      own files, is not in it.
 
       EXAMPLES
         taskhost store backup backup.sqlite

@@ -10,10 +10,10 @@ struct StoreExportCommand: ParsableCommand {
     commandName: "export",
     abstract: "Write every record of the store as lines of JSON, also while the host runs.",
     discussion: """
-      The first line names the format and its version, the last one the number of lines.
-      All ids stay. Values that the configuration redacts are in it as they are, and so
-      are those of a sealed store: an export is plain. A file gets mode 0600, and is
-      replaced only when the export is complete.
+      The first line names the format and its version, the last one the number of
+      lines. All ids stay. Values that the configuration redacts are in it as they
+      are, and so are those of a sealed store: an export is plain. A file gets mode
+      0600, and is replaced only when the export is complete.
 
       EXAMPLES
         taskhost store export > store.jsonl

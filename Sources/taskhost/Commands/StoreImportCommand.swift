@@ -9,10 +9,10 @@ struct StoreImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Add the records of an export to the store, all or none. Refused while a host runs.",
     discussion: """
-      Ids stay. A store without records becomes the exported one. One with records takes
-      only exports of itself, and keeps its own version of what it has already. A wrong
-      line, which the error names, changes nothing. The replaced store stays beside the
-      new one, with the time in its name.
+      Ids stay. A store without records becomes the exported one. One with records
+      takes only exports of itself, and keeps its own version of what it has already.
+      A wrong line, which the error names, changes nothing. The replaced store stays
+      beside the new one, with the time in its name.
 
       EXAMPLES
         taskhost store import store.jsonl --state copied --dry-run

@@ -9,10 +9,10 @@ struct StoreKeyCommand: ParsableCommand {
     abstract: "Make a key for the values of the store, or a new one in front of those in a file.",
     discussion: """
       The first key of a file seals, all of them open: a new key rotates them, and
-      taskhost reload puts it in force. The file gets mode 0600, keeps its owner, and is
-      replaced in one step. Keep a copy elsewhere: without its keys, nobody can read the
-      store. An earlier key may be removed from the file once no value needs it, which
-      the host's log and taskhost store check say.
+      taskhost reload puts it in force. The file gets mode 0600, keeps its owner, and
+      is replaced in one step. Keep a copy elsewhere: without its keys, nobody can
+      read the store. An earlier key may be removed from the file once no value needs
+      it, which the host's log and taskhost store check say.
 
       EXAMPLES
         taskhost store key store.key

@@ -8,9 +8,10 @@ struct StoreRestoreCommand: ParsableCommand {
     commandName: "restore",
     abstract: "Put a backup in the store's place. Refused while a host runs.",
     discussion: """
-      The backup is copied and checked first; a damaged one, one of a newer taskhost, or
-      a sealed one whose key is missing changes nothing. The replaced store stays beside
-      the new one, with the time in its name, until you delete it. Runs that were live in the backup begin again.
+      The backup is copied and checked first; a damaged one, one of a newer taskhost,
+      or a sealed one whose key is missing changes nothing. The replaced store stays
+      beside the new one, with the time in its name, until you delete it. Runs that
+      were live in the backup begin again.
 
       EXAMPLES
         taskhost store restore backup.sqlite --state restored

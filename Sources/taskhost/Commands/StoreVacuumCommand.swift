@@ -8,10 +8,10 @@ struct StoreVacuumCommand: ParsableCommand {
     commandName: "vacuum",
     abstract: "Write the store anew without unused space. Refused while a host runs.",
     discussion: """
-      Also builds counts, tags and lanes again from the requests where store check finds
-      them wrong. Needs as much free space as the new database takes. The old one stays
-      until the new one is complete and checked. With [encryption], all values of the new
-      one are sealed, and no unused space can have a plain one.
+      Also builds counts, tags and lanes again from the requests where store check
+      finds them wrong. Needs as much free space as the new database takes. The old
+      one stays until the new one is complete and checked. With [encryption], all
+      values of the new one are sealed, and no unused space can have a plain one.
 
       EXAMPLES
         taskhost store vacuum --state copied

@@ -14,8 +14,9 @@ struct TasksCancelCommand: AsyncParsableCommand {
       next launch of the host submits it again. To end the schedule, remove its line;
       to skip a run, use `tasks snooze`.
 
-      With --filter, it cancels every matching request that has not ended, a hundred in
-      one commit, so that runs go on meanwhile. It asks first, unless --yes is given.
+      With --filter, it cancels every matching request that has not ended, a hundred
+      in one commit, so that runs go on meanwhile. It asks first, unless --yes is
+      given.
 
       EXAMPLES
         taskhost tasks cancel --filter 'state:pending payload.account:x' --dry-run

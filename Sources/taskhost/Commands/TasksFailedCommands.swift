@@ -113,8 +113,8 @@ struct TasksDiscardCommand: AsyncParsableCommand {
       The host keeps a request that failed permanently until it is retried or
       discarded. A discarded request is cancelled, and removed with the history. The
       command tries all ids; its exit code is that of the first refusal. With --all,
-      it discards every failed request, many in one commit. With --filter, every failed
-      request that matches; it asks first, unless --yes is given.
+      it discards every failed request, many in one commit. With --filter, every
+      failed request that matches; it asks first, unless --yes is given.
 
       EXAMPLES
         taskhost tasks discard --filter 'tag:nightly until:4w' --dry-run

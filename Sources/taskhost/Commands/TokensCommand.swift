@@ -12,10 +12,10 @@ struct TokensCommand: AsyncParsableCommand {
     commandName: "tokens",
     abstract: "Make and revoke the tokens with which clients use a host over TCP. Needs no host.",
     discussion: """
-      Clients of the control socket need no token. Over TCP (control.listen), each request
-      shows one. A token has a role: read looks at everything, submit also submits,
-      cancels and raises events, operate does everything. With --identifier it is only
-      for some identifiers. A running host sees changes at once.
+      Clients of the control socket need no token. Over TCP (control.listen), each
+      request shows one. A token has a role: read looks at everything, submit also
+      submits, cancels and raises events, operate does everything. With --identifier
+      it is only for some identifiers. A running host sees changes at once.
 
       EXAMPLES
         taskhost tokens create --role submit --identifier 'com.example.*'

@@ -6,9 +6,9 @@ struct TopCommand: AsyncParsableCommand {
     abstract: "Watch the host at a terminal, and act.",
     discussion: """
       Four tables: the tasks with their last results and next starts, the runs with
-      their progress, the requests, and the problems. They follow the host as it works.
-      A row can be cancelled, tried again, postponed, discarded or run now; each asks
-      first. The key ? lists all keys.
+      their progress, the requests, and the problems. They follow the host as it
+      works. A row can be cancelled, tried again, postponed, discarded or run now;
+      each asks first. The key ? lists all keys.
 
       EXAMPLES
         taskhost top

@@ -7,9 +7,9 @@ struct TransfersCommand: AsyncParsableCommand {
     commandName: "transfers",
     abstract: "Download and upload files in the background.",
     discussion: """
-      The plugin org.taskhost.transfers carries them out: over restarts of the host and
-      the machine, with retries, and from where they stopped. A transfer is a request:
-      what `tasks` and `runs` do works for it too.
+      The plugin org.taskhost.transfers carries them out: over restarts of the host
+      and the machine, with retries, and from where they stopped. A transfer is a
+      request: what `tasks` and `runs` do works for it too.
 
       EXAMPLES
         taskhost transfers

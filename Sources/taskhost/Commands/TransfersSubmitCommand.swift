@@ -7,9 +7,10 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
     commandName: "submit",
     abstract: "Submit a download, an upload or a batch of them.",
     discussion: """
-      A download appears under its name when it is whole, never before. The plugin needs
-      network = "connect", and may write or read only what its entitlements name. What no
-      transfer can come of is refused at once, with the place in a --list that is wrong.
+      A download appears under its name when it is whole, never before. The plugin
+      needs network = "connect", and may write or read only what its entitlements
+      name. What no transfer can come of is refused at once, with the place in a
+      --list that is wrong.
 
       EXAMPLES
         taskhost transfers submit https://example.org/image.iso --to image.iso
