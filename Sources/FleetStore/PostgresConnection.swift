@@ -245,8 +245,10 @@ final class PostgresConnection {
     return line.isEmpty ? "the connection to the server was lost" : line
   }
 
-  /// libpq's messages have several lines.
-  private static func line(of text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: "; ") }
+  /// libpq's messages have several lines, some of them indented.
+  private static func line(of text: String) -> String {
+    text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+  }
 
   private static func error(of result: OpaquePointer, on connection: OpaquePointer) -> PostgresError {
     let code = pg_result_field(result, Int32(PG_FIELD_SQLSTATE)).map { String(cString: $0) }

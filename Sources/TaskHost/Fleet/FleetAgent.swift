@@ -19,16 +19,12 @@ final class FleetAgent: Sendable {
     let since: MonotonicTime
   }
 
-  /// Requests on their way into the fleet, all or none.
-  struct Arrival {
-    let submissions: [FleetSubmission]
-    let completion: @Sendable (Result<[Submission], RequestRefusal>) -> Void
-  }
-
   private struct State {
     var holdings: [RequestID: Holding] = [:]
     var settled: [SurrenderedRequest] = []
     var arrivals: [Arrival] = []
+    /// Whether the thread that looks waits, and whether it is to add the arrivals.
+    var (isIdle, isOffered) = (false, false)
     var errands: [FleetErrand] = []
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
@@ -198,8 +194,13 @@ final class FleetAgent: Sendable {
   ) {
     do throws(RequestRefusal) {
       let submissions = try drafts.get()
-      try queue(Arrival(submissions: submissions, completion: completion), in: \.arrivals, named: "submissions")
-      state.broadcast()
+      let arrival = Arrival(submissions: submissions, completion: completion)
+      try queue(arrival, in: \.arrivals, named: "submissions")
+      let isOffered = state.withLock { state in
+        if state.isIdle, state.arrivals.count == 1, submissions.count == 1, !arrival.hasKeys { state.isOffered = true }
+        return state.isOffered
+      }
+      if isOffered { wakeForWork() } else { state.broadcast() }
     } catch { completion(.failure(error)) }
   }
 
@@ -219,11 +220,11 @@ final class FleetAgent: Sendable {
       state[keyPath: queue].append(item)
       return true
     }
-    guard isTaken else { throw Self.away("too many \(name) wait for it") }
+    guard isTaken else { throw Self.away("too many \(name) wait for its database") }
   }
 
   static func away(_ reason: String) -> RequestRefusal {
-    RequestRefusal(.unavailable, "the fleet's database takes nothing now (\(reason)): submit again soon")
+    RequestRefusal(.unavailable, "the fleet takes nothing now: \(reason); submit again soon")
   }
 
   private func leaseHasEnded() {
@@ -255,7 +256,7 @@ final class FleetAgent: Sendable {
   /// Waits for submissions, and takes them; nil once the agent is over.
   func takeArrivals() -> [Arrival]? {
     state.wait { state in
-      guard state.arrivals.isEmpty else {
+      guard state.arrivals.isEmpty || state.isOffered else {
         defer { state.arrivals = [] }
         return .done(state.arrivals)
       }
@@ -295,21 +296,6 @@ final class FleetAgent: Sendable {
     }
   }
 
-  /// What the thread has to do.
-  struct Work {
-    /// How many requests have just been added that are due soon.
-    var added = 0
-    var errands: [FleetErrand] = []
-    /// What ended of the requests that the host owns still.
-    var settled: [(request: SurrenderedRequest, holding: Holding)] = []
-    var isOver = false
-    /// Whether somebody wants the database to be looked at. Work may be here before its waking is.
-    var mustLook = false
-
-    /// Whether there is a reason to look at the database now. What was submitted is none, unless it is due soon.
-    var isAsked: Bool { mustLook || isOver || !settled.isEmpty }
-  }
-
   /// Takes the work that has arrived.
   func takeWork() -> Work {
     _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
@@ -319,6 +305,8 @@ final class FleetAgent: Sendable {
     return state.withLock { state in
       var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
       (state.added, state.errands) = (0, [])
+      if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }
+      (state.isIdle, state.isOffered) = (false, false)
       for request in state.settled {
         // What an earlier incarnation held is not this host's to decide.
         if let holding = state.holdings[request.record.id] { work.settled.append((request, holding)) }
@@ -391,6 +379,7 @@ final class FleetAgent: Sendable {
   /// Waits until there is work, for `pause` at most. Returns whether the database has sent a notification.
   func wait(on session: FleetSession?, for pause: Duration) throws(FleetError) -> Bool {
     let deadline = SystemClock.now + pause
+    state.withLock { $0.isIdle = true }
     if let session { return try session.wait(waker: waker, until: deadline) }
     var polled = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
     poll(&polled, 1, Int32(clamping: (max(.zero, pause) + .milliseconds(1)).wholeMilliseconds))

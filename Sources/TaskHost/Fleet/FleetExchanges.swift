@@ -12,7 +12,7 @@ final class FleetExchanges {
   /// What the last connection left at the server.
   private var left: Int64?
   private var lanes = FleetLanes()
-  private var numbers = FleetLaneNumbers()
+  private var adder: FleetAdder
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -48,6 +48,7 @@ final class FleetExchanges {
 
   init(_ agent: FleetAgent) {
     self.agent = agent
+    adder = FleetAdder(agent)
     schedules = FleetSchedules(agent)
     progress = FleetProgress(agent)
     successes = FleetSuccesses(agent)
@@ -64,6 +65,7 @@ final class FleetExchanges {
         agent.set(failure: nil)
       } catch {
         agent.putBack(work)
+        adder.refuse(work.arrivals, error)
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
           forgetSession()
@@ -87,7 +89,7 @@ final class FleetExchanges {
 
   private func forgetSession() {
     left = session?.left ?? left
-    (session, cleared, looks, lanes, numbers, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetLaneNumbers(), "")
+    (session, cleared, looks, lanes, adder, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetAdder(agent), "")
   }
 
   /// The host ends: what it holds goes to others at once.
@@ -107,6 +109,7 @@ final class FleetExchanges {
     keepDays(session)
     try stream.look(session)
     agent.parking.move(by: agent)
+    try adder.add(&work.arrivals, session, counting: &work.added)
     var added = work.added
     var isAsked = work.isAsked || added > 0
     guard let incarnation = agent.lease.incarnation else {
@@ -127,7 +130,7 @@ final class FleetExchanges {
     if !isAsked, let rest = looks.rest { return rest }
     if lanes.plain == nil {
       let plain = try session.plainLanes(of: agent.place.host.identifiers)
-      for lane in plain { numbers.note(lane.id, of: lane.lane) }
+      for lane in plain { adder.numbers.note(lane.id, of: lane.lane) }
       lanes.plain = plain
     }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
@@ -233,7 +236,7 @@ final class FleetExchanges {
     }
   }
 
-  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 { try numbers.id(of: lane, session) }
+  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 { try adder.numbers.id(of: lane, session) }
 
   /// Whether an identifier got all that the host wanted of it.
   private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
@@ -313,7 +316,7 @@ final class FleetExchanges {
     for claim in claimed {
       switch claim.record {
       case .success(var record):
-        numbers.note(claim.lane, of: record.lane)
+        adder.numbers.note(claim.lane, of: record.lane)
         record.losses = record.losses.adding(saturating: claim.lost)
         requests.append(
           LeasedRequest(

@@ -1,0 +1,123 @@
+import FleetStore
+import HostThreads
+import TaskModel
+import TaskScheduler
+
+/// Adds what was submitted here to the fleet's database, and answers.
+struct FleetAdder {
+  let agent: FleetAgent
+  var numbers = FleetLaneNumbers()
+
+  /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
+  /// clocks differ.
+  private static let soon = Duration.seconds(60)
+
+  init(_ agent: FleetAgent) { self.agent = agent }
+
+  /// Says that nothing of these was added, as far as is known.
+  func refuse(_ arrivals: [FleetAgent.Arrival], _ failure: FleetError) {
+    for arrival in arrivals {
+      let isNamed = arrival.submissions.allSatisfy { $0.record.request.idempotencyKey != nil }
+      let hint = isNamed ? "" : "; it may have been stored: an idempotency key makes it safe to submit again"
+      arrival.completion(.failure(FleetAgent.away("\(failure)" + hint)))
+    }
+  }
+
+  /// Adds what was submitted, and answers.
+  ///
+  /// - Parameters:
+  ///   - arrivals: Loses what is answered.
+  ///   - added: Counts the new requests that are due soon.
+  mutating func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession, counting added: inout Int) throws(FleetError) {
+    added += try addTogether(&arrivals, session)
+    while let arrival = arrivals.first {
+      do throws(FleetError) { added += try add(arrival, session) } catch {
+        // What others have submitted is added all the same.
+        switch error {
+        case .locked: arrival.completion(.failure(RequestRefusal(.unavailable, "\(error): submit again soon")))
+        case .unfit: arrival.completion(.failure(RequestRefusal(.invalid, "\(error)")))
+        default: throw error
+        }
+      }
+      arrivals.removeFirst()
+    }
+  }
+
+  /// Adds those without keys in one transaction, unless there is only one, which costs the database less by itself. If it takes one of them
+  /// not, none is added.
+  private mutating func addTogether(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
+    let plain = arrivals.filter { !$0.hasKeys }
+    guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return 0 }
+    let submissions = plain.count == 1 ? plain[0].submissions : plain.flatMap(\.submissions)
+    let ids: [RequestID]
+    do throws(FleetError) { ids = try session.enqueue(try drafts(of: submissions, session)) } catch {
+      switch error {
+      // Each by itself, it shows which of them it is.
+      case .locked, .unfit: return 0
+      default: throw error
+      }
+    }
+    var rest = ids[...]
+    for arrival in plain {
+      let own = rest.prefix(arrival.submissions.count)
+      rest = rest.dropFirst(arrival.submissions.count)
+      arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
+    }
+    arrivals = arrivals.filter(\.hasKeys)
+    return Self.countSoon(submissions)
+  }
+
+  /// Adds one submission by itself.
+  private mutating func add(_ arrival: FleetAgent.Arrival, _ session: FleetSession) throws(FleetError) -> Int {
+    // All of it or nothing: where a key may change its holder, the scheduler looks at all of it.
+    if arrival.submissions.count > 1, arrival.submissions.contains(where: \.changesHolder) {
+      settleConflict(of: arrival)
+      return 0
+    }
+    let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
+    if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
+      settleConflict(of: arrival)
+      return 0
+    }
+    arrival.completion(Self.answers(to: arrival, done))
+    return Self.countSoon(zip(done, arrival.submissions).lazy.filter { $0.0.known == .new }.map(\.1))
+  }
+
+  private static func countSoon(_ submissions: some Sequence<FleetSubmission>) -> Int {
+    let soon = SystemClock().wallTime.moved(by: soon)
+    return submissions.count { $0.record.due < soon }
+  }
+
+  /// Lets the scheduler decide what becomes of the holders of a submission's unique keys.
+  private func settleConflict(of arrival: FleetAgent.Arrival) {
+    agent.add(FleetErrand(submitting: arrival.submissions.map(\.submitted), completion: arrival.completion))
+  }
+
+  private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {
+    var answers: [Submission] = []
+    for (submission, named) in zip(arrival.submissions, done) {
+      switch named.known {
+      case .new: answers.append(submission.answer(named.id, .created, isRepeated: false))
+      case .held: answers.append(submission.answer(named.id, .kept, isRepeated: false))
+      case .repeated: answers.append(submission.answer(named.id, .created, isRepeated: true))
+      case .different:
+        return .failure(
+          RequestField.idempotencyKey.refusal(
+            "the idempotency key was used for another submission, which became \(named.id): use a new key", code: .conflict))
+      }
+    }
+    return .success(answers)
+  }
+
+  private mutating func drafts(of submissions: [FleetSubmission], _ session: FleetSession) throws(FleetError) -> [FleetDraft] {
+    if submissions.count > 1 { try numbers.learn(submissions.lazy.map(\.record.lane), session) }
+    var drafts: [FleetDraft] = []
+    drafts.reserveCapacity(submissions.count)
+    for submission in submissions {
+      drafts.append(
+        FleetDraft(
+          record: submission.record, lane: try numbers.id(of: submission.record.lane, session), fingerprint: submission.fingerprint))
+    }
+    return drafts
+  }
+}
