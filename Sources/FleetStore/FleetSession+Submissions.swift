@@ -34,7 +34,7 @@ extension FleetSession {
         .texts(identifiers), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines), .blobs(payloads), .texts(records),
         .ints(submitted),
       ]
-    }
+    }.kept
   }
 
   /// Adds requests with unique or idempotency keys, all or none.
@@ -50,7 +50,8 @@ extension FleetSession {
       .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
       .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
       .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
-      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record)))
+      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record))
+    ).kept
   }
 
   /// When a request was submitted, if it is due a while after that; nil if it is due at a time on the clock.

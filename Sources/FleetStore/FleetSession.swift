@@ -98,7 +98,8 @@ package final class FleetSession {
     let rows = try ask(
       PostgresStatement(
         "SELECT is_draining, requeued, awake_since, others, other_renewals, at, is_leaving FROM taskhost.renew($1::uuid, $2, $3, $4)",
-        .text(incarnation), .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))))
+        .text(incarnation), .texts(identifiers.map(\.rawValue)), .texts(Array(silent.keys)), .ints(Array(silent.values))
+      ).kept)
     let others = zip(RecordText.texts(rows.bytes(0, 3)), RecordText.texts(rows.bytes(0, 4)).map { Int64($0) ?? 0 })
     return FleetRenewal(
       isDraining: rows.flag(0, 0), requeued: rows.int(0, 1) ?? 0,
@@ -133,7 +134,7 @@ package final class FleetSession {
 
   /// Lets the transaction fail with ``FleetError/locked`` where it would wait for others: an application may leave its own open, and
   /// everything that the host has for its fleet would wait with this.
-  static let shortWaits = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)")
+  static let shortWaits = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)").kept
 
   /// The lanes without needs of these identifiers, which a host that has joined has made.
   package func plainLanes(of identifiers: [TaskIdentifier]) throws(FleetError) -> [FleetLane] {
@@ -194,7 +195,7 @@ package final class FleetSession {
 
   /// Makes the transaction wait for whoever fences the host, and fail if it is fenced.
   static func holdLease(_ incarnation: String) -> PostgresStatement {
-    PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation))
+    PostgresStatement("SELECT taskhost.hold_lease($1::uuid)", .text(incarnation)).kept
   }
 
   /// Gives back what the host owns besides `known`: the answer to a claim may have been lost with a connection.
@@ -229,7 +230,8 @@ package final class FleetSession {
       .ints(wanted.map { $0.rate?.period.wholeMilliseconds ?? 0 }), .ints(wanted.map { Int64($0.ratePerKey?.count ?? 0) }),
       .ints(wanted.map { $0.ratePerKey?.period.wholeMilliseconds ?? 0 }), .ints(watched), .texts(wanted.map { $0.prefers ?? "" }),
       search.map { .texts($0.identifiers.map(\.rawValue)) } ?? .text(nil), .int(search?.start ?? 0),
-      .texts(shut.map(\.identifier.rawValue)), .texts(shutGates), .text(mark))
+      .texts(shut.map(\.identifier.rawValue)), .texts(shutGates), .text(mark)
+    ).kept
   }
 
   /// The lanes of an array with the number, the identifier and the needs of each.
@@ -285,7 +287,7 @@ package final class FleetSession {
         .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints), .texts(records), .texts(runIDs), .ints(runRequests), .texts(outcomes),
         .texts(runs),
       ]
-    }
+    }.kept
   }
 
   /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
@@ -330,7 +332,7 @@ package final class FleetSession {
 
   /// Tells the hosts that there is something to claim or to stop. Not part of a transaction that must be durable: NOTIFY takes a lock of the
   /// whole cluster until its commit is synced.
-  package func notify() throws(FleetError) { _ = try ask(PostgresStatement("SELECT pg_notify('taskhost', '')")) }
+  package func notify() throws(FleetError) { _ = try ask(PostgresStatement("SELECT pg_notify('taskhost', '')").kept) }
 
   /// Lets ``wait(waker:until:)`` return at notifications. A pool that shares its connections does not pass them on.
   package func listen() throws(FleetError) { _ = try ask([PostgresStatement("LISTEN taskhost")]) }

@@ -14,9 +14,9 @@ final class PostgresConnection {
   }
 
   private let connection: OpaquePointer
-  /// Whether the server's process serves this connection alone. Then it keeps the statements that are sent again: to read and plan one takes
-  /// longer than to find that nothing is to be done. A pool that shares its connections between transactions (PgBouncer) would give another
-  /// process the next time.
+  /// Whether the server's process serves this connection alone. Then it keeps statements that are sent again, if they allow it: to read and
+  /// plan one takes longer than to find that nothing is to be done. A pool that shares its connections between transactions (PgBouncer)
+  /// would give another process the next time.
   var isAlone = false
   /// The statements that were sent, with the names under which the server keeps them; nil for those that were sent once.
   private var forms: [Form: String?] = [:]
@@ -164,7 +164,7 @@ final class PostgresConnection {
 
   // MARK: Sending and awaiting
 
-  /// Sends a statement, and before it, if it was sent before, the order to keep it.
+  /// Sends a statement, and before it, if it was sent before and may be kept, the order to keep it.
   private func send(_ statement: PostgresStatement, _ sent: inout [Form?]) throws(PostgresError) {
     let parameters = statement.values()
     let contents = parameters.map(\.content)
@@ -172,7 +172,7 @@ final class PostgresConnection {
     let lengths = contents.map { Int32(clamping: $0?.count ?? 0) }
     let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
     let count = Int32(types.count)
-    let name = try keptName(of: Form(text: statement.text, types: types), &sent)
+    let name = statement.mayBeKept ? try keptName(of: Form(text: statement.text, types: types), &sent) : nil
     let isSent = Self.withBuffers(contents) { values in
       if let name { return pg_send_query_prepared(connection, name, count, values, lengths, formats, 1) }
       return pg_send_query_params(connection, statement.text, count, types, values, lengths, formats, 1)

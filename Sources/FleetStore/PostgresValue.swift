@@ -89,8 +89,18 @@ struct PostgresStatement: Sendable {
   let text: String
   /// The parameters, which are asked for once, when the statement before this one is on its way: the server may work on that meanwhile.
   let values: @Sendable () -> [PostgresValue]
+  /// Whether the server may keep it, see ``kept``.
+  private(set) var mayBeKept = false
 
   init(_ text: String, _ values: PostgresValue...) { self.init(text) { values } }
 
   init(_ text: String, values: @escaping @Sendable () -> [PostgresValue]) { (self.text, self.values) = (text, values) }
+
+  /// The same statement, which the server may keep with a plan that fits any parameters. That is for calls of functions: a statement that
+  /// selects by its parameters needs a plan for each of them.
+  var kept: PostgresStatement {
+    var kept = self
+    kept.mayBeKept = true
+    return kept
+  }
 }

@@ -18,7 +18,7 @@ import Testing
   }
 
   private func sum(_ first: Int64, _ second: Int64?) -> PostgresStatement {
-    PostgresStatement("SELECT $1 + $2", .int(first), .int(second))
+    PostgresStatement("SELECT $1 + $2", .int(first), .int(second)).kept
   }
 
   private func keptStatements() throws -> Int64? {
@@ -46,7 +46,7 @@ import Testing
   @Test("what was to be kept in a transaction that failed is kept the next time")
   func failure() throws {
     connection.isAlone = true
-    let wrong = PostgresStatement("SELECT 1 / $1", .int(0))
+    let wrong = PostgresStatement("SELECT 1 / $1", .int(0)).kept
     _ = try connection.run(sum(1, 2), by: deadline)
     for _ in 0..<3 {
       let error = #expect(throws: PostgresError.self) { try connection.run([wrong, sum(1, 2)], by: deadline) }
@@ -64,6 +64,13 @@ import Testing
     _ = try other.run(PostgresStatement("SELECT pg_terminate_backend($1::integer, 10000)", .int(process)), by: deadline)
     #expect(!connection.isOpen)
     #expect(other.isOpen)
+  }
+
+  @Test("a statement that selects by its parameters is not kept: a plan that fits any of them may read a whole table")
+  func selections() throws {
+    connection.isAlone = true
+    for _ in 0..<3 { _ = try connection.run(PostgresStatement("SELECT 1 WHERE $1 > 0", .int(1)), by: deadline) }
+    #expect(try keptStatements() == 0)
   }
 
   @Test("a process that others may use too keeps nothing")
