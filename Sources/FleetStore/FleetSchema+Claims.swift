@@ -98,14 +98,15 @@ extension FleetSchema {
       pauses text)
     LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
     DECLARE
-      i integer; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
+      i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
       counted text; running jsonb;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
       patient := taskhost.now_ms() - \(Preference.wait.wholeMilliseconds);
-      FOR i, is_limited IN
-        SELECT l.place, l.is_limited FROM (
+      -- A claim begins at the head of its lane. What a snapshot still sees lies before it, and is passed over once.
+      FOR i, is_limited, head IN
+        SELECT l.place, l.is_limited, l.rank FROM (
           SELECT u.place, u.in_group, u.runs > 0 OR u.rate > 0 OR u.key_rate > 0 AS is_limited,
             (SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank LIMIT 1) AS rank
           FROM unnest(lanes, groups, key_runs, rates, key_rates) WITH ORDINALITY AS u (lane, in_group, runs, rate, key_rate, place)) l
@@ -144,7 +145,7 @@ extension FleetSchema {
           SELECT array_agg(h.rank) FILTER (WHERE h.due <= patient), array_agg(h.request) FILTER (WHERE h.due <= patient),
             min(h.due) FILTER (WHERE h.due > patient) INTO old_ranks, old_ids, its_young
           FROM (SELECT q.rank, q.request, (SELECT r.due FROM taskhost.request r WHERE r.id = q.request) AS due
-            FROM taskhost.ready q WHERE q.lane = lanes[i]::integer
+            FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= head
             ORDER BY q.rank, q.request LIMIT 4 * limits[i]) h;
           waits := its_young IS NOT NULL AND taskhost.others_are_preferred(lanes[i], prefers[i]);
         END IF;
@@ -157,7 +158,7 @@ extension FleetSchema {
             ORDER BY q.rank, q.request LIMIT most FOR UPDATE OF q SKIP LOCKED);
         ELSE
           picked := ARRAY(
-            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer
+            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= head
             ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
         END IF;
         CONTINUE WHEN cardinality(picked) = 0;
