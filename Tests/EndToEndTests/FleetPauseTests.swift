@@ -29,7 +29,10 @@ struct FleetPauseTests {
       #expect(try await first.json("tasks", "show", held)["state"]?.string == "pending")
       #expect(try await second.json("status")["pauses"]?.array.count == 1)
       // A host's own pauses are others.
-      #expect(try await second.cli("resume", "--all").status != 0)
+      let others = try await second.cli("resume", "--all")
+      #expect(others.status != 0 && others.errors.contains("the fleet has pauses"), "\(others)")
+      let noted = try await second.json("submit", "job", "--after", "1h")
+      #expect(noted["notes"]?.array.first?.string?.contains("has paused identifier:jo* in the fleet") == true, "\(noted)")
       let number = try #require(try await Self.pauses(of: second, reach: 1)[0]["id"]?.integer)
       let resumed = ContinuousClock.now
       let ended = try await second.cli("resume", "\(number)")

@@ -30,7 +30,10 @@ public enum PausesPage {
     let (filter, path) = (pause.order.filter, Page.Section.pauses.path)
     let until: View? = View(time: pause.order.until, now: now).map { ["time": $0] }
     let since: View = ["time": View(time: pause.since, now: now)]
-    let badge: View? = filter.isEmpty ? View(badge: everything, tone: .wait) : nil
+    let isOfFleet = pause.order.isOfFleet
+    let badge: View? =
+      filter.isEmpty
+      ? View(badge: isOfFleet ? pause.subject : everything, tone: .wait) : isOfFleet ? View(badge: "in the fleet", tone: .wait) : nil
     return [
       "number": pause.id.description, "badge": badge, "filter": filter, "href": filter.isEmpty ? nil : PagePath.requests(filter),
       "by": pause.order.by, "why": pause.order.reason ?? "no reason given", "since": since, "until": until,

@@ -64,7 +64,7 @@ extension SchedulerCore {
     let arrival = Arrival(request: request, edges: edges, submitter: submitter, notes: notes)
     var submission = try submitted.uniqueKey == nil ? add(arrival, transaction, now: now) : place(arrival, transaction, now: now)
     if !pauses.isEmpty, let record = try transaction.request(submission.id) {
-      submission.notes += pauses.holding(record, now: now).map { "it waits: \($0.sentence(at: now)); to end that: \($0.remedy)" }
+      submission.notes += pauses.holding(record, now: now).map { $0.note(at: now) }
     }
     if let key = submitted.idempotencyKey {
       let fingerprint = RequestFingerprint(of: submitted).value

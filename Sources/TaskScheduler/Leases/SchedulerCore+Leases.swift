@@ -154,6 +154,8 @@ extension SchedulerCore {
     let record = RequestRecord(
       id: id, request: request, state: .pending, due: first.moved(by: offset(of: request, id)),
       occurrence: request.repetition == nil ? nil : first, submitted: now, isRelaxed: request.deadline.map { $0 <= now } ?? false)
+    // What this host's own pauses hold, another host may run.
+    notes += pauses.holding(record, now: now).filter(\.order.isOfFleet).map { $0.note(at: now) }
     return FleetSubmission(
       submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value,
       notes: notes)

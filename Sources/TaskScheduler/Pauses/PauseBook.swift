@@ -113,6 +113,9 @@ public struct PauseBook: Sendable {
 }
 
 extension Pause {
+  /// What a submitter of a request that it holds is told.
+  func note(at now: WallTime) -> String { "it waits: \(sentence(at: now)); to end that: \(remedy)" }
+
   /// Who has paused what, for how long and why, without a full stop.
   public func sentence(at now: WallTime) -> String {
     let reason = order.reason.map { ": \($0)" } ?? ""

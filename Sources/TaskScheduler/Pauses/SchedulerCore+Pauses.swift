@@ -33,7 +33,12 @@ extension SchedulerCore {
   /// Ends pauses: what no other pause holds may begin. Refused if none is selected.
   func resume(_ selection: PauseSelection, _ transaction: any StoreTransaction, now: WallTime) throws -> [Pause] {
     let selected = pauses.own.filter(selection.selects)
-    guard !selected.isEmpty else { throw Self.noPause(selection, pauses.own) }
+    guard !selected.isEmpty else {
+      let refusal = Self.noPause(selection, pauses.own)
+      guard pauses.pauses.contains(where: \.order.isOfFleet) else { throw refusal }
+      throw RequestRefusal(
+        refusal.code, refusal.message + "; the fleet has pauses, which end by their numbers or with --fleet", field: refusal.field)
+    }
     try end(selected, transaction, now: now)
     return selected
   }
