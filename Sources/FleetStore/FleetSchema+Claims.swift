@@ -103,7 +103,7 @@ extension FleetSchema {
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
-      patient := taskhost.now_ms() - \(Preference.wait.wholeMilliseconds);
+      patient := now - \(Preference.wait.wholeMilliseconds);
       -- A claim begins at the head of its lane. What a snapshot still sees lies before it, and is passed over once.
       FOR i, is_limited, head IN
         SELECT l.place, l.is_limited, l.rank FROM (

@@ -13,26 +13,20 @@ extension FleetSession {
 
   private static func enqueue(_ drafts: ArraySlice<FleetDraft>) -> PostgresStatement {
     PostgresStatement("SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)") {
-      // In one pass: records are large, and each look at one copies it.
+      var columns = RequestColumns()
       var identifiers: [String?] = []
-      var (lanes, dues, ranks, deadlines, submitted): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
-      var (events, records): ([String?], [String?]) = ([], [])
       var payloads: [[UInt8]?] = []
+      var submitted: [Int64] = []
       for draft in drafts {
         let record = draft.record
+        columns.append(record, lane: draft.lane)
         identifiers.append(record.request.identifier.rawValue)
-        lanes.append(draft.lane)
-        dues.append(record.due.unixMilliseconds)
-        ranks.append(rank(of: record))
-        events.append(record.request.event?.name)
-        deadlines.append(deadline(of: record))
         payloads.append(record.request.payload)
-        records.append(RecordText.text(of: record))
         submitted.append(Self.submitted(record) ?? 0)
       }
       return [
-        .texts(identifiers), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines), .blobs(payloads), .texts(records),
-        .ints(submitted),
+        .texts(identifiers), .ints(columns.lanes), .ints(columns.dues), .ints(columns.ranks), .texts(columns.events),
+        .ints(columns.deadlines), .blobs(payloads), .texts(columns.records), .ints(submitted),
       ]
     }.kept
   }
@@ -67,5 +61,20 @@ extension FleetSession {
       throw .refused("it gave no id")
     }
     return NamedSubmission(id: RequestID(sequence: sequence, origin: origin), known: known)
+  }
+}
+
+/// Requests as columns of the database. They are filled in one pass: records are large, and each look at one copies it.
+struct RequestColumns {
+  private(set) var (lanes, dues, ranks, deadlines): ([Int64], [Int64], [Int64], [Int64]) = ([], [], [], [])
+  private(set) var (events, records): ([String?], [String?]) = ([], [])
+
+  mutating func append(_ record: RequestRecord, lane: Int64) {
+    lanes.append(lane)
+    dues.append(record.due.unixMilliseconds)
+    ranks.append(FleetSession.rank(of: record))
+    deadlines.append(FleetSession.deadline(of: record))
+    events.append(record.request.event?.name)
+    records.append(RecordText.text(of: record))
   }
 }

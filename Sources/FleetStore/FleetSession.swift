@@ -256,9 +256,8 @@ package final class FleetSession {
 
   private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {
     PostgresStatement("SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)") {
-      // In one pass, as in `enqueue`.
-      var (ids, lanes, dues, ranks, deadlines): ([Int64], [Int64], [Int64], [Int64], [Int64]) = ([], [], [], [], [])
-      var (states, events, records): ([String?], [String?], [String?]) = ([], [], [])
+      var columns = RequestColumns()
+      var (ids, states): ([Int64], [String?]) = ([], [])
       var (payloads, eventPayloads, checkpoints): ([[UInt8]?], [[UInt8]?], [[UInt8]?]) = ([], [], [])
       var (runs, runRequests): ([String?], [Int64]) = ([], [])
       var (runIDs, outcomes): ([String?], [String?]) = ([], [])
@@ -266,15 +265,10 @@ package final class FleetSession {
         let record = request.record
         ids.append(record.id.sequence)
         states.append(record.state.shown.rawValue)
-        lanes.append(request.lane)
-        dues.append(record.due.unixMilliseconds)
-        ranks.append(rank(of: record))
-        events.append(record.request.event?.name)
-        deadlines.append(deadline(of: record))
+        columns.append(record, lane: request.lane)
         payloads.append(request.hasNewPayload ? record.request.payload : nil)
         eventPayloads.append(request.eventPayload)
         checkpoints.append(request.checkpoint)
-        records.append(RecordText.text(of: record))
         for run in request.runs {
           runIDs.append(run.id.description)
           runRequests.append(run.request.sequence)
@@ -283,9 +277,9 @@ package final class FleetSession {
         }
       }
       return [
-        .text(incarnation), .ints(ids), .texts(states), .ints(lanes), .ints(dues), .ints(ranks), .texts(events), .ints(deadlines),
-        .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints), .texts(records), .texts(runIDs), .ints(runRequests), .texts(outcomes),
-        .texts(runs),
+        .text(incarnation), .ints(ids), .texts(states), .ints(columns.lanes), .ints(columns.dues), .ints(columns.ranks),
+        .texts(columns.events), .ints(columns.deadlines), .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints),
+        .texts(columns.records), .texts(runIDs), .ints(runRequests), .texts(outcomes), .texts(runs),
       ]
     }.kept
   }

@@ -52,7 +52,7 @@ enum PostgresValue: Sendable {
   /// An array of one dimension, as `array_send` writes it.
   ///
   /// - Parameters:
-  ///   - bytesOfEach: About so many.
+  ///   - bytesOfEach: About how many bytes each element takes.
   ///   - write: Appends an element; returns false for NULL.
   private static func array<Element>(
     of type: UInt32, _ elements: [Element], bytesOfEach: Int, _ write: (Element, inout [UInt8]) -> Bool

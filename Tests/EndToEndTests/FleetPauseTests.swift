@@ -63,7 +63,7 @@ struct FleetPauseTests {
     }
   }
 
-  /// The pauses that a host lists, once they are so many.
+  /// The pauses that a host lists, once there are that many.
   private static func pauses(of host: HostProcess, reach count: Int) async throws -> [JSON] {
     let end = ContinuousClock.now + .seconds(30)
     while true {

@@ -264,7 +264,7 @@ final class FleetAgent: Sendable {
     }
   }
 
-  /// The database has so many new requests that are due soon: this host looks at them, or tells others.
+  /// Says how many requests were added that are due soon: this host looks at them, or tells others of them.
   func note(added count: Int) {
     guard count > 0 else { return }
     state.withLock { $0.added += count }
