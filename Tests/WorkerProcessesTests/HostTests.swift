@@ -15,12 +15,16 @@ import WorkerProcesses
     try await child.ended(within: 10, "the child of a dead host's worker")
   }
 
-  @Test("it has as many descriptors after 200 workers as before") func descriptors() async throws {
+  /// The first count may hold the last descriptors of a worker that was just reaped, so it may be the larger one. What 200 workers leave
+  /// behind is more than that.
+  @Test("it has no more descriptors after 200 workers than before") func descriptors() async throws {
     let lines = try await HostScene("descriptors").lines()
     let words = try #require(lines.last).split(separator: " ")
     #expect(words.count == 4, "\(lines)")
     #expect(words.first == "before")
-    #expect(words.dropFirst().first == words.last, "\(lines)")
+    let before = try #require(words.dropFirst().first.flatMap { Int($0) }, "\(lines)")
+    let after = try #require(words.last.flatMap { Int($0) }, "\(lines)")
+    #expect(after <= before, "\(lines)")
   }
 
   @Test("without a descriptor left it starts no worker: runs are given back, and it goes on when there is one")
