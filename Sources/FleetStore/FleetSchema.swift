@@ -18,14 +18,18 @@ enum FleetSchema {
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL)
     """,
-    // One row a host, updated at each renewal. `leaving` is since when an operator wants what it holds for others. `closed` are lanes of which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old one (HOT).
+    // One row a host, updated at each renewal. `leaving` is since when an operator wants what it holds for others. `closed` are lanes of
+    // which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old
+    // one (HOT). The constraint is for its locks: a change of a column that is in a key, of `fenced` that is, waits for those who hold the
+    // row FOR KEY SHARE, as `hold_lease` does; other changes, such as renewals, do not.
     """
     CREATE TABLE taskhost.host (
       incarnation uuid PRIMARY KEY DEFAULT gen_random_uuid(),
       name text NOT NULL, program text NOT NULL, labels text[] NOT NULL, identifiers text[] NOT NULL,
       began bigint NOT NULL, lease_until bigint NOT NULL, renewals bigint NOT NULL DEFAULT 0, fenced bigint, reason text, draining boolean NOT NULL DEFAULT false,
       leaving bigint,
-      closed bigint[] NOT NULL DEFAULT '{}', closed_because text[] NOT NULL DEFAULT '{}')
+      closed bigint[] NOT NULL DEFAULT '{}', closed_because text[] NOT NULL DEFAULT '{}',
+      CONSTRAINT host_fenced UNIQUE (incarnation, fenced))
       WITH (fillfactor = 50)
     """,
     "CREATE SEQUENCE taskhost.id_counter",
@@ -85,7 +89,7 @@ enum FleetSchema {
     """,
     "CREATE INDEX run_request ON taskhost.run (request)",
     "CREATE INDEX run_id ON taskhost.run (id)",
-    "CREATE INDEX run_ended ON taskhost.run (ended)",
+    "CREATE INDEX run_ended ON taskhost.run (identifier, ended)",
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
@@ -205,11 +209,12 @@ enum FleetSchema {
       RETURNING incarnation::text, lease_until - taskhost.now_ms()
     $$
     """,
-    // Everything that an owner does holds its row, so that whoever fences it waits for what is under way, and nothing follows.
+    // Everything that an owner does holds its row, so that whoever fences it waits for what is under way, and nothing follows. Its own
+    // renewals do not wait: see the table.
     """
     CREATE OR REPLACE FUNCTION taskhost.hold_lease(me uuid) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
-      PERFORM FROM taskhost.host h WHERE h.incarnation = me AND h.fenced IS NULL FOR SHARE;
+      PERFORM FROM taskhost.host h WHERE h.incarnation = me AND h.fenced IS NULL FOR KEY SHARE;
       IF NOT FOUND THEN RAISE EXCEPTION 'the lease of host % has ended', me USING ERRCODE = 'TH001'; END IF;
     END $$
     """,

@@ -1,0 +1,84 @@
+import HostThreads
+import PostgresTestSupport
+import TaskModel
+import TestSupport
+import Testing
+
+@testable import FleetStore
+
+/// What an owner's transaction holds of its host: whoever fences it waits, and its renewals do not.
+@Suite("What a transaction holds of its host") struct FleetHoldTests {
+  private let fleet: TestFleet
+  private let host: String
+  private let owner: PostgresConnection
+
+  init() throws {
+    fleet = try TestFleet()
+    host = try fleet.join()
+    owner = try PostgresConnection(fleet.address, name: "owner")
+  }
+
+  private func run(_ statements: [PostgresStatement]) throws {
+    _ = try owner.run(statements, by: SystemClock.now + .seconds(10))
+  }
+
+  private var hold: PostgresStatement { FleetSession.holdLease(host) }
+
+  /// Runs statements that may not wait for a lock.
+  private func impatiently(_ statement: PostgresStatement) throws(FleetError) {
+    _ = try fleet.session.ask([FleetSession.shortWaits, statement])
+  }
+
+  private var fence: PostgresStatement { PostgresStatement("SELECT taskhost.fence_silent($1, $2)", .texts([host]), .ints([0])) }
+
+  @Test func aRenewalGoesPastIt() throws {
+    try run([PostgresStatement("BEGIN"), hold])
+    try impatiently(PostgresStatement("SELECT taskhost.renew($1::uuid, '{}', '{}', '{}')", .text(host)))
+    // And the other way round: what is held after a renewal that has not ended.
+    let renewing = try PostgresConnection(fleet.address, name: "renewing")
+    try renewing.run(
+      [PostgresStatement("BEGIN"), PostgresStatement("SELECT taskhost.renew($1::uuid, '{}', '{}', '{}')", .text(host))],
+      by: SystemClock.now + .seconds(10))
+    try impatiently(hold)
+  }
+
+  @Test func aFenceWaitsForIt() throws {
+    try run([PostgresStatement("BEGIN"), hold])
+    #expect(throws: FleetError.locked) { try impatiently(fence) }
+    #expect(throws: FleetError.locked) {
+      try impatiently(PostgresStatement("UPDATE taskhost.host SET fenced = 1, reason = 'a test' WHERE incarnation = $1::uuid", .text(host)))
+    }
+    try run([PostgresStatement("COMMIT")])
+    try impatiently(fence)
+    #expect(throws: FleetError.fenced) { try impatiently(hold) }
+  }
+
+  /// The lock alone would be granted on the version before the renewal, which is not fenced.
+  @Test("a transaction that sees the host as it was before a renewal and a fence does not get it") func old() throws {
+    try run([PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ"), PostgresStatement("SELECT 1")])
+    _ = try fleet.session.renew(host, identifiers: [])
+    _ = try fleet.session.fence(host, because: "a test")
+    #expect(throws: PostgresError.self) { try run([hold]) }
+  }
+
+  @Test("a renewal that passes while a fence waits keeps its host from being fenced") func renewedMeanwhile() async throws {
+    try run([PostgresStatement("BEGIN"), hold])
+    let address = fleet.address
+    let (host, fence) = (host, fence)
+    async let fenced: Int64? = onThread {
+      let other = try PostgresConnection(address, name: "fencing")
+      return try other.run(fence, by: SystemClock.now + .seconds(20)).int(0, 0)
+    }
+    try await onThread {
+      let watching = try PostgresConnection(address, name: "watching")
+      let deadline = SystemClock.now + .seconds(10)
+      let waits = PostgresStatement(
+        "SELECT pid FROM pg_stat_activity, pg_sleep(0.01) WHERE application_name = 'fencing' AND wait_event_type = 'Lock'")
+      while try watching.run(waits, by: deadline).count == 0 {}
+    }
+    _ = try fleet.session.renew(host, identifiers: [])
+    try run([PostgresStatement("COMMIT")])
+    #expect(try await fenced == 0)
+    try impatiently(hold)
+  }
+}
