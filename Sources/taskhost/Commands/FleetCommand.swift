@@ -141,7 +141,7 @@ struct FleetStatusCommand: ParsableCommand {
     abstract: "Show the fleet's hosts, and how many requests are ready, not due yet, held by hosts, and failed.",
     discussion: """
       Exits 1 if a person is needed: no host is there for requests that are ready, or
-      a lease has ended that nobody has taken over.
+      a lease ended a while ago and nobody has taken over what it held.
 
       EXAMPLES
         taskhost fleet status
@@ -159,8 +159,11 @@ struct FleetStatusCommand: ParsableCommand {
     let alive = members.filter(\.state.isThere)
     let expired = members.filter { $0.state == .expired }
     let problem: String? =
-      if let host = expired.first {
+      if let host = expired.first, alive.isEmpty {
         "the lease of \(host.name.escapingControlCharacters) has ended, and no host is there to take over what it held: start one"
+      } else if let host = expired.first(where: { $0.left < .zero - lease }) {
+        "the lease of \(host.name.escapingControlCharacters) ended \((.zero - host.left).wholeMilliseconds) ms ago, "
+          + "and no other host has taken over what it held: read their logs"
       } else if counts.ready > 0, alive.isEmpty { "\(counts.ready) requests are ready, and no host is there: start one" } else { nil }
     if fleet.json {
       Terminal.printObject { writer in
