@@ -234,7 +234,7 @@ extension FleetSession {
   }
 
   /// The request in four columns: id, payload, record, and whether a host has it.
-  private func record(_ rows: PostgresRows, _ row: Int, from column: Int) throws(FleetError) -> RequestRecord? {
+  func record(_ rows: PostgresRows, _ row: Int, from column: Int) throws(FleetError) -> RequestRecord? {
     guard let sequence = rows.int(row, column), let text = rows.bytes(row, column + 2) else { return nil }
     let id = RequestID(sequence: sequence, origin: origin)
     do throws(RecordText.Flaw) {
@@ -330,44 +330,16 @@ extension FleetSession {
     return (ended, WallTime(unixMilliseconds: rows.int(0, 6) ?? 0))
   }
 
-  /// The last run of each of these identifiers, as far as that was in the last day.
-  package func lastRuns(of identifiers: [TaskIdentifier]) throws(FleetError) -> [TaskIdentifier: RunRecord] {
-    let rows = try ask(
-      PostgresStatement(
-        """
-        SELECT r.record, r.ended FROM unnest($1::text[]) AS u (identifier) CROSS JOIN LATERAL (
-          SELECT l.record, l.ended FROM taskhost.run l WHERE l.identifier = u.identifier AND l.ended >= (SELECT taskhost.now_ms() - 86400000)
-          ORDER BY l.ended DESC LIMIT 1) AS r
-        """, .texts(identifiers.map(\.rawValue))))
-    return Dictionary(runs(rows).map { ($0.identifier, $0) }) { first, _ in first }
-  }
-
-  /// How long ago the last successes of these identifiers ended, as far as that is within `age`.
-  package func successes(of identifiers: [TaskIdentifier], within age: Duration) throws(FleetError) -> [TaskIdentifier: Duration] {
-    let rows = try ask(
-      PostgresStatement(
-        """
-        SELECT identifier, taskhost.now_ms() - max(ended) FROM taskhost.run WHERE ended >= (SELECT taskhost.now_ms() - $2)
-          AND identifier = ANY ($1) AND outcome IN ('succeeded', 'noop') GROUP BY identifier
-        """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds)))
-    var ages: [TaskIdentifier: Duration] = [:]
-    for row in 0..<rows.count {
-      guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }), let age = rows.int(row, 1) else { continue }
-      ages[identifier] = .milliseconds(max(0, age))
-    }
-    return ages
-  }
-
-  private func runs(_ rows: PostgresRows) -> [RunRecord] {
+  func runs(_ rows: PostgresRows) -> [RunRecord] {
     (0..<rows.count).compactMap { Self.run(rows, $0) }
   }
 
-  /// The run of a row with its record and the time of its end; nil if it cannot be read. One whose host was lost has the record of when it
+  /// The run in two columns, its record and the time of its end; nil if it cannot be read. One whose host was lost has the record of when it
   /// was told of last.
-  private static func run(_ rows: PostgresRows, _ row: Int) -> RunRecord? {
-    guard let text = rows.bytes(row, 0) else { return nil }
+  static func run(_ rows: PostgresRows, _ row: Int, from column: Int = 0) -> RunRecord? {
+    guard let text = rows.bytes(row, column) else { return nil }
     if let run = try? RecordText.run(text) { return run }
-    guard var run = try? RecordText.run(text, isLive: true), let ended = rows.int(row, 1) else { return nil }
+    guard var run = try? RecordText.run(text, isLive: true), let ended = rows.int(row, column + 1) else { return nil }
     (run.outcome, run.ended) = (.lost, max(run.started, WallTime(unixMilliseconds: ended)))
     return run
   }

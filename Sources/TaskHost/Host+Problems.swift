@@ -45,7 +45,8 @@ extension Host {
     var found: [RequestRecord]
     do {
       found = try store.requests(failed)
-      found += try store.schedules(limit: Self.shownSchedules, onlyFailing: true).filter(\.isFailing).compactMap(\.request)
+      let schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: true) + sharedSchedules()
+      found += schedules.filter(\.isFailing).compactMap(\.request)
       let now = SystemClock().wallTime
       found += try store.overdue(by: now + (.zero - configuration.overdueAfter))
         .filter { $0.paused == nil && pauses.holding($0, now: now).isEmpty }

@@ -74,9 +74,17 @@ extension Host {
   private func activity(_ handlers: [TaskIdentifier: HandlerOverview], onlyFailing: Bool) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: onlyFailing)
     let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
+    let shared = sharedSchedules().filter { !onlyFailing || $0.isFailing }
+    schedules += shared
+    let requests = Dictionary(grouping: shared, by: \.identifier).mapValues { Set($0.compactMap(\.request?.id)) }
     let others = handlers.keys.filter { !onlyFailing && known[$0] == nil }
     let lastRuns = lastRunsInFleet(of: others)
-    for identifier in others { schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRuns[identifier])) }
+    for identifier in others {
+      let lastRun = lastRuns[identifier]
+      // What its schedules say already.
+      if let requests = requests[identifier], lastRun.map({ requests.contains($0.request) }) != false { continue }
+      schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRun))
+    }
     return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
       if let request = schedule.request {
@@ -96,6 +104,13 @@ extension Host {
     let shared = identifiers.filter { fleet.identifiers.contains($0) }
     guard !shared.isEmpty else { return [:] }
     return (try? fleet.readIfThere { (session) throws(FleetError) in try session.lastRuns(of: shared) }) ?? [:]
+  }
+
+  /// The schedules of the identifiers that the fleet has, whichever hosts have them; none while its database does not say so at once.
+  func sharedSchedules() -> [ScheduleRecord] {
+    guard let fleet, !fleet.identifiers.isEmpty else { return [] }
+    let identifiers = Array(fleet.identifiers)
+    return (try? fleet.readIfThere { (session) throws(FleetError) in try session.schedules(of: identifiers) }).flatMap(\.self) ?? []
   }
 
   /// The maximum number of schedules in a status; failing ones come first.

@@ -49,6 +49,33 @@ struct FleetScheduleTests {
     }
   }
 
+  @Test("each host's status has the fleet's schedules, with their next starts, last runs and failures")
+  func status() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo x > @PIPE@; exit 1", keys: Self.often) { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      // Runs of one request: what began before the last one has been recorded.
+      for _ in 0..<5 { _ = try lines.line() }
+      for host in [first, second] {
+        let status = try await host.json("status")
+        let tasks = status["tasks"]?.array.filter { $0["identifier"]?.string == "job" } ?? []
+        #expect(tasks.count == 1 && tasks[0]["unique_key"]?.string == "config:job", "\(tasks)")
+        let task = try #require(tasks.first)
+        #expect(task["last"]?.string == "retried" || task["last"]?.string == "failed", "\(task)")
+        #expect((task["failures_in_a_row"]?.integer ?? 0) >= 4, "\(task)")
+        let problems = status["problems"]?.array.filter { $0["kind"]?.string == "failing" && $0["subject"]?.string == "job" } ?? []
+        #expect(problems.count == 1, "\(status["problems"] as Any)")
+      }
+      for host in [first, second] {
+        try host.configure(fleet.configuration(host.socket == first.socket ? "a" : "b", job: "exit 0", keys: "schedule = \"every 1h\""))
+        #expect(try await host.cli("reload").status == 0)
+      }
+      let next = try await second.json("status")["tasks"]?.array.first { $0["identifier"]?.string == "job" }
+      #expect(next?["next_start_unix_ms"]?.integer != nil, "\(next as Any)")
+    }
+  }
+
   @Test("a repeating request runs on whichever host, and ends when it is cancelled")
   func repeating() async throws {
     let fleet = try await FleetGround(lease: "10s")

@@ -1,0 +1,72 @@
+package import TaskModel
+
+// What the fleet remembers of the runs of identifiers and schedules.
+
+extension FleetSession {
+  /// The last run of each of these identifiers, as far as that was in the last day.
+  package func lastRuns(of identifiers: [TaskIdentifier]) throws(FleetError) -> [TaskIdentifier: RunRecord] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT r.record, r.ended FROM unnest($1::text[]) AS u (identifier) CROSS JOIN LATERAL (
+          SELECT l.record, l.ended FROM taskhost.run l WHERE l.identifier = u.identifier AND l.ended >= (SELECT taskhost.now_ms() - 86400000)
+          ORDER BY l.ended DESC LIMIT 1) AS r
+        """, .texts(identifiers.map(\.rawValue))))
+    return Dictionary(runs(rows).map { ($0.identifier, $0) }) { first, _ in first }
+  }
+
+  /// How long ago the last successes of these identifiers ended, as far as that is within `age`.
+  package func successes(of identifiers: [TaskIdentifier], within age: Duration) throws(FleetError) -> [TaskIdentifier: Duration] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT identifier, taskhost.now_ms() - max(ended) FROM taskhost.run WHERE ended >= (SELECT taskhost.now_ms() - $2)
+          AND identifier = ANY ($1) AND outcome IN ('succeeded', 'noop') GROUP BY identifier
+        """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds)))
+    var ages: [TaskIdentifier: Duration] = [:]
+    for row in 0..<rows.count {
+      guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }), let age = rows.int(row, 1) else { continue }
+      ages[identifier] = .milliseconds(max(0, age))
+    }
+    return ages
+  }
+
+  /// The live requests of the schedules that hosts have of these identifiers in their configurations, with their last runs. Failures are
+  /// counted among those alone.
+  package func schedules(of identifiers: [TaskIdentifier]) throws(FleetError) -> [ScheduleRecord] {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), l.record, l.ended, l.outcome
+        FROM (SELECT DISTINCT s.identifier, s.key FROM taskhost.schedule s WHERE s.identifier = ANY ($1)) AS s
+        JOIN taskhost.request q ON q.identifier = s.identifier AND q.unique_key = s.key AND q.state <> 'failed'
+        LEFT JOIN LATERAL (
+          SELECT r.ended, r.outcome, CASE WHEN row_number() OVER (ORDER BY r.ended DESC) = 1 THEN r.record END AS record
+          FROM taskhost.run r WHERE r.identifier = q.identifier AND r.request = q.id ORDER BY r.ended DESC LIMIT 10) AS l ON true
+        ORDER BY q.id, l.ended DESC
+        """, .texts(identifiers.map(\.rawValue))))
+    var schedules: [ScheduleRecord] = []
+    for row in 0..<rows.count {
+      guard let request = try? record(rows, row, from: 0) else { continue }
+      if schedules.last?.request?.id != request.id {
+        schedules.append(ScheduleRecord(identifier: request.request.identifier, key: request.request.uniqueKey, request: request))
+        schedules[schedules.count - 1].lastRun = Self.run(rows, row, from: 4)?.listed
+      }
+      guard let outcome = rows.text(row, 6).flatMap(RunOutcome.init), let ended = rows.int(row, 5) else { continue }
+      schedules[schedules.count - 1].noteEarlier(outcome, at: WallTime(unixMilliseconds: ended))
+    }
+    return schedules
+  }
+}
+
+extension ScheduleRecord {
+  /// Counts a run that ended before those that it counts already.
+  fileprivate mutating func noteEarlier(_ outcome: RunOutcome, at ended: WallTime) {
+    guard lastSuccess == nil else { return }
+    if outcome.isFailure {
+      (failures, failingSince) = (failures + 1, ended)
+    } else if outcome == .succeeded || outcome == .noop {
+      lastSuccess = ended
+    }
+  }
+}
