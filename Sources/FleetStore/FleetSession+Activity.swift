@@ -3,15 +3,18 @@ package import TaskModel
 // What the fleet remembers of the runs of identifiers and schedules.
 
 extension FleetSession {
-  /// The last run of each of these identifiers, as far as that was in the last day.
-  package func lastRuns(of identifiers: [TaskIdentifier]) throws(FleetError) -> [TaskIdentifier: RunRecord] {
+  /// The last run of each of these identifiers that is not one of these requests', as far as that was in the last day.
+  package func lastRuns(
+    of identifiers: [TaskIdentifier], besides requests: [RequestID] = []
+  ) throws(FleetError) -> [TaskIdentifier: RunRecord] {
     let rows = try ask(
       PostgresStatement(
         """
         SELECT r.record, r.ended FROM unnest($1::text[]) AS u (identifier) CROSS JOIN LATERAL (
           SELECT l.record, l.ended FROM taskhost.run l WHERE l.identifier = u.identifier AND l.ended >= (SELECT taskhost.now_ms() - 86400000)
+            AND l.request <> ALL ($2)
           ORDER BY l.ended DESC LIMIT 1) AS r
-        """, .texts(identifiers.map(\.rawValue))))
+        """, .texts(identifiers.map(\.rawValue)), .ints(requests.map(\.sequence))))
     return Dictionary(runs(rows).map { ($0.identifier, $0) }) { first, _ in first }
   }
 
@@ -29,6 +32,18 @@ extension FleetSession {
       ages[identifier] = .milliseconds(max(0, age))
     }
     return ages
+  }
+
+  /// The requests of these identifiers that have failed for good, without the times of their ends.
+  package func deadLetters(of identifiers: [TaskIdentifier]) throws(FleetError) -> [DeadLetters] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT identifier, count(*) FROM taskhost.request WHERE state = 'failed' AND identifier = ANY ($1) GROUP BY 1 ORDER BY 1",
+        .texts(identifiers.map(\.rawValue))))
+    return (0..<rows.count).compactMap { row in
+      guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }), let count = rows.int(row, 1) else { return nil }
+      return DeadLetters(identifier: identifier, count: Int(count), oldest: nil)
+    }
   }
 
   /// The live requests of the schedules that hosts have of these identifiers in their configurations, with their last runs. Failures are

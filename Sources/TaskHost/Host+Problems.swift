@@ -29,7 +29,7 @@ extension Host {
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
-      problems += letters.map(Self.problem)
+      problems += (letters + sharedDeadLetters()).map(Self.problem)
       if phase == .launched { problems += await overdueWork(overdue) }
     } catch {
       if events.storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }

@@ -76,14 +76,11 @@ extension Host {
     let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
     let shared = sharedSchedules().filter { !onlyFailing || $0.isFailing }
     schedules += shared
-    let requests = Dictionary(grouping: shared, by: \.identifier).mapValues { Set($0.compactMap(\.request?.id)) }
+    let scheduled = Set(shared.map(\.identifier))
     let others = handlers.keys.filter { !onlyFailing && known[$0] == nil }
-    let lastRuns = lastRunsInFleet(of: others)
-    for identifier in others {
-      let lastRun = lastRuns[identifier]
-      // What its schedules say already.
-      if let requests = requests[identifier], lastRun.map({ requests.contains($0.request) }) != false { continue }
-      schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRun))
+    let lastRuns = lastRunsInFleet(of: others, besides: shared.compactMap(\.request?.id))
+    for identifier in others where lastRuns[identifier] != nil || !scheduled.contains(identifier) {
+      schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRuns[identifier]))
     }
     return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
@@ -98,19 +95,24 @@ extension Host {
     }
   }
 
-  /// The last runs of the identifiers that the fleet has, wherever they ran; none while its database does not say so at once.
-  private func lastRunsInFleet(of identifiers: [TaskIdentifier]) -> [TaskIdentifier: RunRecord] {
+  /// The last runs of the identifiers that the fleet has, wherever they ran, without those of some requests.
+  private func lastRunsInFleet(of identifiers: [TaskIdentifier], besides requests: [RequestID]) -> [TaskIdentifier: RunRecord] {
     guard let fleet else { return [:] }
     let shared = identifiers.filter { fleet.identifiers.contains($0) }
     guard !shared.isEmpty else { return [:] }
-    return (try? fleet.readIfThere { (session) throws(FleetError) in try session.lastRuns(of: shared) }) ?? [:]
+    return (try? fleet.readIfThere { (session) throws(FleetError) in try session.lastRuns(of: shared, besides: requests) }) ?? [:]
   }
 
   /// The schedules of the identifiers that the fleet has, whichever hosts have them; none while its database does not say so at once.
-  func sharedSchedules() -> [ScheduleRecord] {
+  func sharedSchedules() -> [ScheduleRecord] { ofFleet { (session, shared) throws(FleetError) in try session.schedules(of: shared) } }
+
+  /// The dead letters of the fleet, in the same way.
+  func sharedDeadLetters() -> [DeadLetters] { ofFleet { (session, shared) throws(FleetError) in try session.deadLetters(of: shared) } }
+
+  private func ofFleet<Element>(_ read: (FleetSession, [TaskIdentifier]) throws(FleetError) -> [Element]) -> [Element] {
     guard let fleet, !fleet.identifiers.isEmpty else { return [] }
-    let identifiers = Array(fleet.identifiers)
-    return (try? fleet.readIfThere { (session) throws(FleetError) in try session.schedules(of: identifiers) }).flatMap(\.self) ?? []
+    let shared = fleet.identifiers.sorted()
+    return (try? fleet.readIfThere { (session) throws(FleetError) in try read(session, shared) }).flatMap(\.self) ?? []
   }
 
   /// The maximum number of schedules in a status; failing ones come first.

@@ -57,15 +57,19 @@ struct FleetScheduleTests {
       try await FleetGround.joined(first, second)
       // Runs of one request: what began before the last one has been recorded.
       for _ in 0..<5 { _ = try lines.line() }
+      let letter = try await FleetGround.submit(second)
+      try await second.request(letter, is: "failed")
       for host in [first, second] {
         let status = try await host.json("status")
         let tasks = status["tasks"]?.array.filter { $0["identifier"]?.string == "job" } ?? []
-        #expect(tasks.count == 1 && tasks[0]["unique_key"]?.string == "config:job", "\(tasks)")
-        let task = try #require(tasks.first)
+        #expect(tasks.count == 2, "the schedule, and what was submitted: \(tasks)")
+        let task = try #require(tasks.first { $0["unique_key"]?.string == "config:job" })
         #expect(task["last"]?.string == "retried" || task["last"]?.string == "failed", "\(task)")
         #expect((task["failures_in_a_row"]?.integer ?? 0) >= 4, "\(task)")
         let problems = status["problems"]?.array.filter { $0["kind"]?.string == "failing" && $0["subject"]?.string == "job" } ?? []
         #expect(problems.count == 1, "\(status["problems"] as Any)")
+        let letters = status["problems"]?.array.filter { $0["kind"]?.string == "dead_letters" && $0["subject"]?.string == "job" } ?? []
+        #expect(letters.count == 1, "\(status["problems"] as Any)")
       }
       for host in [first, second] {
         try host.configure(fleet.configuration(host.socket == first.socket ? "a" : "b", job: "exit 0", keys: "schedule = \"every 1h\""))
