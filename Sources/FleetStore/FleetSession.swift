@@ -39,12 +39,19 @@ package final class FleetSession {
       began = fleet.int(0, 6).map { WallTime(unixMilliseconds: $0) }
       let pid = fleet.int(0, 4)
       process = pid == connection.serverProcess ? pid : nil
-      // What nobody waits for any more must not go on at the server. This does not end a commit that waits for a standby. Behind a pool, it
-      // would be for whoever gets the connection next.
+      // What nobody waits for any more must not go on at the server. This does not end a commit that waits for a standby. Where packets are
+      // lost, the server may have half of a transaction, and never learn that its client is gone: it asks, so that others do not wait for
+      // its keys for hours. Behind a pool, all this would be for whoever gets the connection next.
       if process != nil {
         connection.isAlone = true
+        let settings = [
+          ("statement_timeout", "\((patience * 9 / 10).wholeMilliseconds)"),
+          ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3"),
+        ]
         try connection.run(
-          PostgresStatement("SELECT set_config('statement_timeout', $1, false)", .text("\((patience * 9 / 10).wholeMilliseconds)")),
+          PostgresStatement(
+            "SELECT set_config(u.name, u.setting, false) FROM unnest($1::text[], $2::text[]) AS u (name, setting)",
+            .texts(settings.map(\.0)), .texts(settings.map(\.1))),
           by: SystemClock.now + patience)
       }
     } catch { throw FleetError(error) }
