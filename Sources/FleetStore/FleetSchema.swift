@@ -93,6 +93,22 @@ enum FleetSchema {
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
+  /// What fleets lack that an earlier build has made. It comes before ``functions``, which rely on it.
+  static let corrections = [
+    """
+    DO $$
+    BEGIN
+      IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'taskhost.host'::regclass AND conname = 'host_fenced') THEN
+        ALTER TABLE taskhost.host ADD CONSTRAINT host_fenced UNIQUE (incarnation, fenced);
+      END IF;
+      IF pg_get_indexdef(to_regclass('taskhost.run_ended')) NOT LIKE '%(identifier, ended)' THEN
+        DROP INDEX taskhost.run_ended;
+        CREATE INDEX run_ended ON taskhost.run (identifier, ended);
+      END IF;
+    END $$
+    """
+  ]
+
   /// The database's time, which also a connection without the functions can ask for.
   static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 

@@ -61,6 +61,18 @@ import Testing
     #expect(throws: PostgresError.self) { try run([hold]) }
   }
 
+  @Test("a fleet that an earlier build has made is corrected by init") func corrected() throws {
+    for statement in [
+      "ALTER TABLE taskhost.host DROP CONSTRAINT host_fenced", "DROP INDEX taskhost.run_ended",
+      "CREATE INDEX run_ended ON taskhost.run (ended)",
+    ] { _ = try fleet.session.ask(PostgresStatement(statement)) }
+    _ = try FleetSetup.run(fleet.address, lease: nil, historyDays: nil)
+    try run([PostgresStatement("BEGIN"), hold])
+    #expect(throws: FleetError.locked) { try impatiently(fence) }
+    let index = try fleet.session.ask(PostgresStatement("SELECT pg_get_indexdef('taskhost.run_ended'::regclass)"))
+    #expect(index.text(0, 0)?.hasSuffix("(identifier, ended)") == true)
+  }
+
   @Test("a renewal that passes while a fence waits keeps its host from being fenced") func renewedMeanwhile() async throws {
     try run([PostgresStatement("BEGIN"), hold])
     let address = fleet.address
