@@ -88,6 +88,8 @@ package struct FleetHealth: Sendable {
   package var waitingCommits: Int64 = 0
   /// Functions of the fleet that are not there. Nothing else was looked at then.
   package var missingFunctions: [String] = []
+  /// Whether the constraint is there that lets whoever fences a host wait for its transactions.
+  package var fencesWait = true
   /// The partitions of today and tomorrow that are not there.
   package var missingDays: [String] = []
   package var members: [FleetMember] = []

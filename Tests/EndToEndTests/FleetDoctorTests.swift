@@ -153,6 +153,18 @@ struct FleetDoctorTests {
     #expect(try await !fleet.doctor().told.contains(seen))
   }
 
+  @Test("a constraint that is missing is told of, and fleet init makes it anew")
+  func constraint() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    try fleet.server.run("ALTER TABLE taskhost.host DROP CONSTRAINT host_fenced", on: fleet.address)
+    let seen = "failure database: the constraint host_fenced of taskhost.host is missing"
+    let (status, told) = try await fleet.doctor()
+    #expect(status == 1 && told.contains(seen), "\(told)")
+    let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address])
+    #expect(made.status == 0, "\(made)")
+    #expect(try await !fleet.doctor().told.contains(seen))
+  }
+
   @Test("a command that fails answers with an object in JSON")
   func failures() async throws {
     func code(_ result: Program.Result) -> String? { (try? result.json())?["error"]?["code"]?.string }

@@ -56,7 +56,7 @@ public struct FleetReview: Sendable {
       ]
     }
     let parts: [(Finding.Topic, [Finding], ok: String)] = [
-      (.database, server() + settings() + connections() + days(), "PostgreSQL \(version), tables of version \(health.schema)"),
+      (.database, server() + settings() + connections() + fences() + days(), "PostgreSQL \(version), tables of version \(health.schema)"),
       (.clock, clock(), "this machine and the database agree"),
       (.transactions, transactions() + slots() + tables(), "none has been open for long, and dead rows are removed"),
       (.replication, replication(), "a synchronous standby has what is acknowledged"),
@@ -151,6 +151,16 @@ public struct FleetReview: Sendable {
         .database, used * 20 >= most * 19 ? .failure : .warning, "\(used) of \(most) connections are in use",
         why: "a host that has none left runs nothing of the fleet: each needs three",
         remedy: "raise max_connections, put PgBouncer in between, or end what is not needed")
+    ]
+  }
+
+  private func fences() -> [Finding] {
+    guard !health.fencesWait else { return [] }
+    return [
+      Finding(
+        .database, .failure, "the constraint host_fenced of taskhost.host is missing",
+        why: "fences do not wait for hosts: what a host takes meanwhile may stay with it, and run nowhere",
+        remedy: "run taskhost fleet init, which makes it")
     ]
   }
 
