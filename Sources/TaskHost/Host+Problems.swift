@@ -7,7 +7,9 @@ import TaskStore
 
 extension Host {
   /// All problems of the host, in no particular order.
-  func problems(_ handlers: [TaskIdentifier: HandlerOverview], _ activity: [TaskActivity]) async -> [Problem] {
+  func problems(
+    _ handlers: [TaskIdentifier: HandlerOverview], _ activity: [TaskActivity], _ shared: SharedActivity
+  ) async -> [Problem] {
     let now = SystemClock().wallTime
     launchedFiles.lookAtStore()
     launchedFiles.lookAtLock()
@@ -29,7 +31,7 @@ extension Host {
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
-      problems += (letters + sharedDeadLetters()).map(Self.problem)
+      problems += (letters + shared.deadLetters).map(Self.problem)
       if phase == .launched { problems += await overdueWork(overdue) }
     } catch {
       if events.storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
@@ -40,12 +42,13 @@ extension Host {
   /// The requests that need attention: dead letters, failing schedules, and the oldest overdue requests.
   public func requestsWithProblems(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
     let pauses = await pauseBook()
+    let shared = await sharedActivity(onlyFailing: true)
     var failed = query
     failed.states = [.failed]
     var found: [RequestRecord]
     do {
       found = try store.requests(failed)
-      let schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: true) + sharedSchedules()
+      let schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: true) + shared.schedules
       found += schedules.filter(\.isFailing).compactMap(\.request)
       let now = SystemClock().wallTime
       found += try store.overdue(by: now + (.zero - configuration.overdueAfter))

@@ -19,14 +19,15 @@ extension Host {
     let (nextDue, handlers) = await handlers()
     let events = await withCheckedContinuation { continuation in scheduler.eventCounts { continuation.resume(returning: $0) } }
     let process = process()
-    let tasks = (try? activity(handlers, onlyFailing: onlyFailing)) ?? []
+    let shared = await sharedActivity(onlyFailing: onlyFailing)
+    let tasks = (try? activity(handlers, shared, onlyFailing: onlyFailing)) ?? []
     let objectives = await objectives()
     let status = HostStatus(
       version: process.version, processID: getpid(), phase: phase, started: started, stateDirectory: stateDirectory,
       requests: (try? store.counts()) ?? [:], running: handlers.values.reduce(0) { $0 + $1.running },
       maxConcurrentRuns: configuration.maxConcurrentRuns, pluginsRegistered: registry.registered.reduce(0) { $0 + $1.contracts.count },
       pluginsRefused: registry.refused.count, nextDue: nextDue,
-      problems: await problems(handlers, tasks) + objectives.flatMap(\.problems) + process.problems,
+      problems: await problems(handlers, tasks, shared) + objectives.flatMap(\.problems) + process.problems,
       sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing, tasks: tasks,
       // Events dropped before they reached the scheduler count as received and as dropped.
       counters: HostCounters(
@@ -71,16 +72,16 @@ extension Host {
   }
 
   /// The last activity of each schedule, ordered by identifier. Identifiers with a handler but no schedule get their own entry.
-  private func activity(_ handlers: [TaskIdentifier: HandlerOverview], onlyFailing: Bool) throws(StoreError) -> [TaskActivity] {
+  private func activity(
+    _ handlers: [TaskIdentifier: HandlerOverview], _ shared: SharedActivity, onlyFailing: Bool
+  ) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: onlyFailing)
     let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
-    let shared = sharedSchedules().filter { !onlyFailing || $0.isFailing }
-    schedules += shared
-    let scheduled = Set(shared.map(\.identifier))
-    let others = handlers.keys.filter { !onlyFailing && known[$0] == nil }
-    let lastRuns = lastRunsInFleet(of: others, besides: shared.compactMap(\.request?.id))
-    for identifier in others where lastRuns[identifier] != nil || !scheduled.contains(identifier) {
-      schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRuns[identifier]))
+    schedules += shared.schedules.filter { !onlyFailing || $0.isFailing }
+    let scheduled = Set(shared.schedules.map(\.identifier))
+    for identifier in handlers.keys where !onlyFailing && known[identifier] == nil {
+      let lastRun = shared.lastRuns[identifier]
+      if lastRun != nil || !scheduled.contains(identifier) { schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRun)) }
     }
     return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
@@ -95,28 +96,39 @@ extension Host {
     }
   }
 
-  /// The last runs of the identifiers that the fleet has, wherever they ran, without those of some requests.
-  private func lastRunsInFleet(of identifiers: [TaskIdentifier], besides requests: [RequestID]) -> [TaskIdentifier: RunRecord] {
-    guard let fleet else { return [:] }
-    let shared = identifiers.filter { fleet.identifiers.contains($0) }
-    guard !shared.isEmpty else { return [:] }
-    return (try? fleet.readIfThere { (session) throws(FleetError) in try session.lastRuns(of: shared, besides: requests) }) ?? [:]
-  }
-
-  /// The schedules of the identifiers that the fleet has, whichever hosts have them; none while its database does not say so at once.
-  func sharedSchedules() -> [ScheduleRecord] { ofFleet { (session, shared) throws(FleetError) in try session.schedules(of: shared) } }
-
-  /// The dead letters of the fleet, in the same way.
-  func sharedDeadLetters() -> [DeadLetters] { ofFleet { (session, shared) throws(FleetError) in try session.deadLetters(of: shared) } }
-
-  private func ofFleet<Element>(_ read: (FleetSession, [TaskIdentifier]) throws(FleetError) -> [Element]) -> [Element] {
-    guard let fleet, !fleet.identifiers.isEmpty else { return [] }
-    let shared = fleet.identifiers.sorted()
-    return (try? fleet.readIfThere { (session) throws(FleetError) in try read(session, shared) }).flatMap(\.self) ?? []
+  /// What the fleet remembers of its identifiers; nothing while its database does not say so at once.
+  ///
+  /// - Parameter onlyFailing: Whether to leave out the last runs.
+  func sharedActivity(onlyFailing: Bool) async -> SharedActivity {
+    guard let fleet, !fleet.identifiers.isEmpty else { return SharedActivity() }
+    // The database may answer late.
+    let activity = try? await onThread { () -> Result<SharedActivity?, RequestRefusal> in
+      let read = try? fleet.readIfThere { (session) throws(FleetError) in
+        try SharedActivity(of: fleet.identifiers.sorted(), session, onlyFailing: onlyFailing)
+      }
+      return .success(read ?? nil)
+    }
+    return activity.flatMap(\.self) ?? SharedActivity()
   }
 
   /// The maximum number of schedules in a status; failing ones come first.
   static let shownSchedules = 1000
+}
+
+/// What a fleet remembers of the identifiers that it has, wherever they ran.
+struct SharedActivity: Sendable {
+  var schedules: [ScheduleRecord] = []
+  /// The last runs that are none of these schedules'.
+  var lastRuns: [TaskIdentifier: RunRecord] = [:]
+  var deadLetters: [DeadLetters] = []
+}
+
+extension SharedActivity {
+  init(of identifiers: [TaskIdentifier], _ session: FleetSession, onlyFailing: Bool) throws(FleetError) {
+    schedules = try session.schedules(of: identifiers)
+    if !onlyFailing { lastRuns = try session.lastRuns(of: identifiers, besides: schedules.compactMap(\.request?.id)) }
+    deadLetters = try session.deadLetters(of: identifiers)
+  }
 }
 
 extension RegisteredPlugin {
