@@ -46,42 +46,35 @@ extension FleetSession {
     }
   }
 
-  /// The live requests of the schedules that hosts have of these identifiers in their configurations, with their last runs. Failures are
-  /// counted among those alone.
+  /// The live requests of the schedules that hosts have of these identifiers in their configurations, with their last runs. At most
+  /// ``countedRuns`` of each are looked at: of one that has failed more often, no success is known.
   package func schedules(of identifiers: [TaskIdentifier]) throws(FleetError) -> [ScheduleRecord] {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), l.record, l.ended, l.outcome
+        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), l.record, l.ended, l.success,
+          (SELECT count(*) FROM unnest(l.failures) f WHERE f > coalesce(l.success, 0)),
+          (SELECT min(f) FROM unnest(l.failures) f WHERE f > coalesce(l.success, 0))
         FROM (SELECT DISTINCT s.identifier, s.key FROM taskhost.schedule s WHERE s.identifier = ANY ($1)) AS s
         JOIN taskhost.request q ON q.identifier = s.identifier AND q.unique_key = s.key AND q.state <> 'failed'
-        LEFT JOIN LATERAL (
-          SELECT r.ended, r.outcome, CASE WHEN row_number() OVER (ORDER BY r.ended DESC) = 1 THEN r.record END AS record
-          FROM taskhost.run r WHERE r.identifier = q.identifier AND r.request = q.id ORDER BY r.ended DESC LIMIT 10) AS l ON true
-        ORDER BY q.id, l.ended DESC
-        """, .texts(identifiers.map(\.rawValue))))
-    var schedules: [ScheduleRecord] = []
-    for row in 0..<rows.count {
-      guard let request = try? record(rows, row, from: 0) else { continue }
-      if schedules.last?.request?.id != request.id {
-        schedules.append(ScheduleRecord(identifier: request.request.identifier, key: request.request.uniqueKey, request: request))
-        schedules[schedules.count - 1].lastRun = Self.run(rows, row, from: 4)?.listed
-      }
-      guard let outcome = rows.text(row, 6).flatMap(RunOutcome.init), let ended = rows.int(row, 5) else { continue }
-      schedules[schedules.count - 1].noteEarlier(outcome, at: WallTime(unixMilliseconds: ended))
+        CROSS JOIN LATERAL (
+          SELECT (array_agg(u.record ORDER BY u.ended DESC))[1] AS record, max(u.ended) AS ended,
+            max(u.ended) FILTER (WHERE u.outcome IN ('succeeded', 'noop')) AS success,
+            array_agg(u.ended) FILTER (WHERE u.outcome = ANY ($2)) AS failures
+          FROM (
+            SELECT r.ended, r.outcome, r.record FROM taskhost.run r WHERE r.identifier = q.identifier AND r.request = q.id
+            ORDER BY r.ended DESC LIMIT $3) AS u) AS l
+        ORDER BY q.id
+        """, .texts(identifiers.map(\.rawValue)), .texts(RunOutcome.allCases.filter(\.isFailure).map(\.rawValue)),
+        .int(Self.countedRuns)))
+    return (0..<rows.count).compactMap { row in
+      guard let request = try? record(rows, row, from: 0) else { return nil }
+      func time(_ column: Int) -> WallTime? { rows.int(row, column).map { WallTime(unixMilliseconds: $0) } }
+      return ScheduleRecord(
+        identifier: request.request.identifier, key: request.request.uniqueKey, request: request,
+        lastRun: Self.run(rows, row, from: 4)?.listed, lastSuccess: time(6), failures: Int(rows.int(row, 7) ?? 0), failingSince: time(8))
     }
-    return schedules
   }
-}
 
-extension ScheduleRecord {
-  /// Counts a run that ended before those that it counts already.
-  fileprivate mutating func noteEarlier(_ outcome: RunOutcome, at ended: WallTime) {
-    guard lastSuccess == nil else { return }
-    if outcome.isFailure {
-      (failures, failingSince) = (failures + 1, ended)
-    } else if outcome == .succeeded || outcome == .noop {
-      lastSuccess = ended
-    }
-  }
+  private static let countedRuns: Int64 = 300
 }

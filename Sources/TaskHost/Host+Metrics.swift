@@ -6,9 +6,13 @@ import WorkerProcesses
 extension Host {
   /// The host's figures for monitoring.
   public func metrics() async -> HostMetrics {
-    let (status, handlers) = await statusWithHandlers(onlyFailing: true)
+    let (status, handlers, shared) = await wholeStatus(onlyFailing: true)
     var schedules = (try? store.scheduleSums()) ?? [:]
-    for identifier in handlers where schedules[identifier] == nil { schedules[identifier] = ScheduleSum() }
+    // Of what the fleet runs without a schedule, nobody counts failures in a row: no figure is better than 0.
+    for identifier in handlers where schedules[identifier] == nil && fleet?.identifiers.contains(identifier) != true {
+      schedules[identifier] = ScheduleSum()
+    }
+    for schedule in shared.schedules { schedules[schedule.identifier, default: ScheduleSum()].note(schedule) }
     let (tasks, lateness) = events.endedRuns.current
     return HostMetrics(
       status: status, schedules: schedules, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,

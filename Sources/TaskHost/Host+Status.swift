@@ -10,12 +10,14 @@ import WorkerSandbox
 
 extension Host {
   /// The current status of the host.
-  public func status() async -> HostStatus { await statusWithHandlers(onlyFailing: false).status }
+  public func status() async -> HostStatus { await wholeStatus(onlyFailing: false).status }
 
-  /// The status, and the identifiers with handlers.
+  /// The status, the identifiers with handlers, and what the fleet remembers.
   ///
   /// - Parameter onlyFailing: Whether to leave out the tasks of the status that have no failures, which takes a tenth of the time.
-  func statusWithHandlers(onlyFailing: Bool) async -> (status: HostStatus, handlers: some Collection<TaskIdentifier>) {
+  func wholeStatus(
+    onlyFailing: Bool
+  ) async -> (status: HostStatus, handlers: some Collection<TaskIdentifier>, shared: SharedActivity) {
     let (nextDue, handlers) = await handlers()
     let events = await withCheckedContinuation { continuation in scheduler.eventCounts { continuation.resume(returning: $0) } }
     let process = process()
@@ -35,7 +37,7 @@ extension Host {
         eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped,
         assertionsRefused: assertions.refused),
       assertions: assertions.all, pauses: await pauses(), objectives: objectives)
-    return (status, handlers.keys)
+    return (status, handlers.keys, shared)
   }
 
   /// All plugin files found, ordered by file name.

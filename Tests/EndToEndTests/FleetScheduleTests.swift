@@ -70,6 +70,9 @@ struct FleetScheduleTests {
         #expect(problems.count == 1, "\(status["problems"] as Any)")
         let letters = status["problems"]?.array.filter { $0["kind"]?.string == "dead_letters" && $0["subject"]?.string == "job" } ?? []
         #expect(letters.count == 1, "\(status["problems"] as Any)")
+        let metrics = try await onThread { [socket = host.socket] in try SocketClient(socket).request("GET", "/metrics") }.body
+        let failures = metrics.split(separator: "\n").first { $0.hasPrefix("taskhost_consecutive_failures{identifier=\"job\"}") }
+        #expect((failures?.split(separator: " ").last.flatMap { Int($0) } ?? 0) >= 4, "\(failures as Any)")
       }
       for host in [first, second] {
         try host.configure(fleet.configuration(host.socket == first.socket ? "a" : "b", job: "exit 0", keys: "schedule = \"every 1h\""))

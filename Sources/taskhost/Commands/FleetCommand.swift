@@ -164,7 +164,11 @@ struct FleetStatusCommand: ParsableCommand {
       } else if let host = expired.first(where: { $0.left < .zero - lease }) {
         "the lease of \(host.name.escapingControlCharacters) ended \((.zero - host.left).wholeMilliseconds) ms ago, "
           + "and no other host has taken over what it held: read their logs"
-      } else if counts.ready > 0, alive.isEmpty { "\(counts.ready) requests are ready, and no host is there: start one" } else { nil }
+      } else if counts.ready > 0, alive.isEmpty {
+        "\(counts.ready) requests are ready, and no host is there: start one"
+      } else if counts.ready > 0, alive.allSatisfy({ $0.state == .draining }) {
+        "\(counts.ready) requests are ready, and each host is drained: taskhost fleet drain HOST --undo"
+      } else { nil }
     if fleet.json {
       Terminal.printObject { writer in
         writer.member("ready", counts.ready)
