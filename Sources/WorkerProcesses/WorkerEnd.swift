@@ -14,6 +14,11 @@ struct WorkerEnd: Sendable {
   var isOutOfMemory = false
   /// The content of its crash cell; nil if it is empty.
   let crash: CrashReport?
+  /// When the host learned of it, in nanoseconds of the boot clock.
+  var at: Int64 = 0
+
+  /// Whether the kernel's timer has killed it, which was set to the end of its host's lease. At that time nothing else can have.
+  func isBy(leaseEnd: Int64) -> Bool { leaseEnd > 0 && at >= leaseEnd && status == -SIGKILL && crash == nil && !isOutOfMemory }
 
   /// Whether it could not begin, through no fault of its plugin: EX_SOFTWARE.
   var isGivenUp: Bool { crash == nil && status == 70 }

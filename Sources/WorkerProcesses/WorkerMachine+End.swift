@@ -58,7 +58,12 @@ extension WorkerMachine {
         report.message = "its worker ended before it"
         return .lost
       }
-    case .serving, .idle: crash(begun, last, end, at: now)
+    case .serving, .idle:
+      guard end.isBy(leaseEnd: toldLeaseEnd) else { return crash(begun, last, end, at: now) }
+      endRuns(begun, last, end, at: now) { _, report in
+        report.message = "its worker was \(Self.killedWithLease)"
+        return .lost
+      }
     }
   }
 
@@ -91,11 +96,19 @@ extension WorkerMachine {
     for id in begun { _ = remove(id, at: now) }
   }
 
+  private static let killedWithLease = "killed, as all runs of its host in the fleet: the host's lease had ended"
+
   // MARK: No process
 
   private mutating func failLaunch(_ last: Present, _ end: WorkerEnd, at now: Moment) {
     if end.isGivenUp {
       return fail(LaunchFailure(step: .load, observed: "its worker could not begin: see the lines above"), lacking: .worker, at: now)
+    }
+    if end.isBy(leaseEnd: toldLeaseEnd) {
+      // The runs that waited for it have not begun, and are others' by now.
+      finishLaunch(.failure(LaunchFailure(step: .load, observed: "its worker was \(Self.killedWithLease)")))
+      for run in order where remove(run, at: now) != nil { tell(.withdrawn(run)) }
+      return
     }
     var observed = "its worker \(end.observed) while it was loaded or launched"
     if let stack = end.crash?.stack.split(separator: "\n").first { observed += ", at \(stack)" }

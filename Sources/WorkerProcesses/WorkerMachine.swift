@@ -177,6 +177,8 @@ struct WorkerMachine: Sendable {
   private(set) var isSuspended = false
   /// When its process must have ended, in nanoseconds of the boot clock; 0: at no time.
   private var leaseEnd: Int64 = 0
+  /// The same, as its present process was told it last.
+  private(set) var toldLeaseEnd: Int64 = 0
   /// When deadlines were last let run again.
   private var resumedAt: MonotonicTime?
   /// The effects of the event that is being handled.
@@ -252,6 +254,7 @@ struct WorkerMachine: Sendable {
     phase = .launching(until: end)
     effects += [.wake(at: end), .boot]
     if isSuspended { effects += [.send(.suspendBudgets(true)), .rouse] }
+    toldLeaseEnd = leaseEnd
     if leaseEnd > 0 { effects.append(.send(.lease(until: leaseEnd))) }
     if isClosing { kill(.hostEnds) }
   }
@@ -278,7 +281,9 @@ struct WorkerMachine: Sendable {
     // The present one may have runs of the lease that has ended.
     guard end > 0 else { return }
     switch phase {
-    case .launching, .serving, .idle: effects.append(.send(.lease(until: end)))
+    case .launching, .serving, .idle:
+      toldLeaseEnd = end
+      effects.append(.send(.lease(until: end)))
     case .none, .spawning, .stopping, .killed: break
     }
   }

@@ -261,7 +261,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
       self,
       WorkerEnd(
         status: end.status, cpuTime: .nanoseconds(Int64(clamping: end.cpu_nanoseconds)), peakMemory: peakMemory(end),
-        isOutOfMemory: isOutOfMemory, crash: CrashReport(cell)))
+        isOutOfMemory: isOutOfMemory, crash: CrashReport(cell), at: SystemClock.bootNanoseconds))
   }
 
   /// Where it was killed, as it was then; where it crashed, as it says; else as the kernel says, if that is not the host's own.

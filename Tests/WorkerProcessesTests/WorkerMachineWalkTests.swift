@@ -62,6 +62,24 @@ import WorkerLink
     #expect(walk.handle(.lease(until: 0)) == [])
   }
 
+  @Test("what the end of a lease kills is lost, and no crash of its plugin; what dies before it, or otherwise, crashed")
+  func killedWithLease() {
+    func end(_ status: Int32, at time: Int64) -> WorkerEnd {
+      WorkerEnd(status: status, cpuTime: .zero, peakMemory: nil, crash: nil, at: time)
+    }
+    for (end, words) in [(end(-9, at: 9), "ended 1 lost"), (end(-9, at: 8), "ended 1 crashed"), (end(-15, at: 9), "ended 1 crashed")] {
+      var walk = serving(runs: 1)
+      walk.handle(.lease(until: 7))
+      walk.handle(.lease(until: 9))
+      #expect(told(walk.dies(end, begun: [1])).contains { $0.hasPrefix(words) })
+    }
+    var walk = MachineWalk(budget: nil, concurrent: 1)
+    walk.handle(.lease(until: 9))
+    walk.handle(.start([walk.order()]))
+    _ = walk.spawn()
+    #expect(told(walk.dies(end(-9, at: 9))) == ["withdrawn 1"])
+  }
+
   @Test("a run is asked to stop once") func expiresOnce() {
     var walk = serving(runs: 1)
     walk.handle(.expire(MachineWalk.run(1), .conditions))
