@@ -5,7 +5,7 @@ package import TaskModel
 extension FleetSession {
   /// The last run of each of these identifiers that is not one of these requests', as far as that was in the last day.
   package func lastRuns(
-    of identifiers: [TaskIdentifier], besides requests: [RequestID] = []
+    of identifiers: [TaskIdentifier], besides requests: [RequestID]
   ) throws(FleetError) -> [TaskIdentifier: RunRecord] {
     let rows = try ask(
       PostgresStatement(
