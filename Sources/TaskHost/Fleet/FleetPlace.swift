@@ -11,9 +11,11 @@ struct FleetPlace: Sendable {
 
   /// Connects. Blocks for some seconds at most.
   ///
-  /// - Parameter left: What the last connection left at the server, see ``FleetSession/left``.
-  func connect(left: Int64? = nil) throws(FleetError) -> FleetSession {
-    let session = try FleetSession(address, name: host.name, left: left)
+  /// - Parameters:
+  ///   - left: What the last connection left at the server, see ``FleetSession/left``.
+  ///   - patience: How long the server may take to answer.
+  func connect(left: Int64? = nil, patience: Duration = .seconds(10)) throws(FleetError) -> FleetSession {
+    let session = try FleetSession(address, name: host.name, patience: patience, left: left)
     guard session.origin == origin else {
       throw .refused("it is not the fleet that this host was launched in: restart the host to join another one")
     }

@@ -8,6 +8,8 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   /// The identifiers with `scope = "fleet"` at the launch: only a restart changes them.
   let identifiers: Set<TaskIdentifier>
   private let monitor = Monitor()
+  /// How long an answer may take: who collects metrics waits for ten seconds, as Prometheus does.
+  private static let patience = Duration.seconds(8)
   private var session: FleetSession?
 
   init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
@@ -37,14 +39,15 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     monitor.lock()
     defer { monitor.unlock() }
     if session == nil, let failure = agent.lease.failure { throw failure }
-    // A connection may have died unnoticed: reading again harms nothing.
+    // A connection may have died unnoticed: reading again harms nothing. A server that does not answer on one does not on another.
     if let open = session {
+      let asked = SystemClock.now
       do throws(FleetError) { return try body(open) } catch {
         session = nil
-        guard case .away = error else { throw error }
+        guard case .away = error, SystemClock.now - asked < .seconds(1) else { throw error }
       }
     }
-    let new = try agent.place.connect()
+    let new = try agent.place.connect(patience: Self.patience)
     let value = try body(new)
     session = new
     return value
