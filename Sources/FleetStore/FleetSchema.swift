@@ -93,12 +93,15 @@ enum FleetSchema {
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
+  /// Whether the constraint is there that lets fences wait.
+  static let fencesWait = "EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'taskhost.host'::regclass AND conname = 'host_fenced')"
+
   /// What fleets lack that an earlier build has made. It comes before ``functions``, which rely on it.
   static let corrections = [
     """
     DO $$
     BEGIN
-      IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'taskhost.host'::regclass AND conname = 'host_fenced') THEN
+      IF NOT \(fencesWait) THEN
         ALTER TABLE taskhost.host ADD CONSTRAINT host_fenced UNIQUE (incarnation, fenced);
       END IF;
       IF pg_get_indexdef(to_regclass('taskhost.run_ended')) NOT LIKE '%(identifier, ended)' THEN

@@ -24,7 +24,7 @@ extension FleetSession {
       PostgresStatement(
         """
         SELECT identifier, taskhost.now_ms() - max(ended) FROM taskhost.run WHERE ended >= (SELECT taskhost.now_ms() - $2)
-          AND identifier = ANY ($1) AND outcome IN ('succeeded', 'noop') GROUP BY identifier
+          AND identifier = ANY ($1) AND \(Self.succeeded) GROUP BY identifier
         """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds)))
     var ages: [TaskIdentifier: Duration] = [:]
     for row in 0..<rows.count {
@@ -52,18 +52,18 @@ extension FleetSession {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), l.record, l.ended, l.success,
-          (SELECT count(*) FROM unnest(l.failures) f WHERE f > coalesce(l.success, 0)),
-          (SELECT min(f) FROM unnest(l.failures) f WHERE f > coalesce(l.success, 0))
+        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), l.record, l.ended, p.*
         FROM (SELECT DISTINCT s.identifier, s.key FROM taskhost.schedule s WHERE s.identifier = ANY ($1)) AS s
         JOIN taskhost.request q ON q.identifier = s.identifier AND q.unique_key = s.key AND q.state <> 'failed'
+        LEFT JOIN LATERAL (
+          SELECT r.record, r.ended FROM taskhost.run r WHERE r.identifier = q.identifier AND r.request = q.id
+          ORDER BY r.ended DESC LIMIT 1) AS l ON true
         CROSS JOIN LATERAL (
-          SELECT (array_agg(u.record ORDER BY u.ended DESC))[1] AS record, max(u.ended) AS ended,
-            max(u.ended) FILTER (WHERE u.outcome IN ('succeeded', 'noop')) AS success,
-            array_agg(u.ended) FILTER (WHERE u.outcome = ANY ($2)) AS failures
-          FROM (
-            SELECT r.ended, r.outcome, r.record FROM taskhost.run r WHERE r.identifier = q.identifier AND r.request = q.id
-            ORDER BY r.ended DESC LIMIT $3) AS u) AS l
+          SELECT max(u.success), count(*) FILTER (WHERE u.fails), min(u.ended) FILTER (WHERE u.fails) FROM (
+            SELECT o.ended, o.success, o.outcome = ANY ($2) AND o.ended > coalesce(o.success, 0) AS fails FROM (
+              SELECT r.ended, r.outcome, max(r.ended) FILTER (WHERE \(Self.succeeded)) OVER () AS success FROM (
+                SELECT ended, outcome FROM taskhost.run WHERE identifier = q.identifier AND request = q.id
+                ORDER BY ended DESC LIMIT $3) AS r) AS o) AS u) AS p
         ORDER BY q.id
         """, .texts(identifiers.map(\.rawValue)), .texts(RunOutcome.allCases.filter(\.isFailure).map(\.rawValue)),
         .int(Self.countedRuns)))
@@ -77,4 +77,6 @@ extension FleetSession {
   }
 
   private static let countedRuns: Int64 = 300
+  /// Of a run.
+  private static let succeeded = "outcome IN ('succeeded', 'noop')"
 }

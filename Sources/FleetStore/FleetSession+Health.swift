@@ -18,9 +18,7 @@ extension FleetSession {
     health.missingFunctions = (0..<missing.count).compactMap { missing.text($0, 0) }
     // The rest needs them.
     guard health.missingFunctions.isEmpty else { return health }
-    health.fencesWait = try ask(
-      PostgresStatement("SELECT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'taskhost.host'::regclass AND conname = 'host_fenced')")
-    ).flag(0, 0)
+    health.fencesWait = try ask(PostgresStatement("SELECT \(FleetSchema.fencesWait)")).flag(0, 0)
     health.members = try members()
     let oldest = PostgresValue.int(patience.wholeMilliseconds)
     let rows = try ask([
