@@ -13,7 +13,7 @@ extension FleetSession {
 
   private static func enqueue(_ drafts: ArraySlice<FleetDraft>) -> PostgresStatement {
     PostgresStatement("SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)") {
-      var columns = RequestColumns()
+      var columns = FleetColumns()
       var identifiers: [String?] = []
       var payloads: [[UInt8]?] = []
       var submitted: [Int64] = []
@@ -65,7 +65,7 @@ extension FleetSession {
 }
 
 /// Requests as columns of the database. They are filled in one pass: records are large, and each look at one copies it.
-struct RequestColumns {
+struct FleetColumns {
   private(set) var (lanes, dues, ranks, deadlines): ([Int64], [Int64], [Int64], [Int64]) = ([], [], [], [])
   private(set) var (events, records): ([String?], [String?]) = ([], [])
 

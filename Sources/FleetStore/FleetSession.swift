@@ -263,7 +263,7 @@ package final class FleetSession {
 
   private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {
     PostgresStatement("SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)") {
-      var columns = RequestColumns()
+      var columns = FleetColumns()
       var (ids, states): ([Int64], [String?]) = ([], [])
       var (payloads, eventPayloads, checkpoints): ([[UInt8]?], [[UInt8]?], [[UInt8]?]) = ([], [], [])
       var (runs, runRequests): ([String?], [Int64]) = ([], [])
