@@ -1,7 +1,6 @@
 import HostThreads
 import PostgresTestSupport
 import TaskModel
-import TestSupport
 import Testing
 
 @testable import FleetStore
@@ -73,24 +72,25 @@ import Testing
     #expect(index.text(0, 0)?.hasSuffix("(identifier, ended)") == true)
   }
 
-  @Test("a renewal that passes while a fence waits keeps its host from being fenced") func renewedMeanwhile() async throws {
+  @Test("a renewal that passes while a fence waits keeps its host from being fenced") func renewedMeanwhile() throws {
     try run([PostgresStatement("BEGIN"), hold])
-    let address = fleet.address
-    let (host, fence) = (host, fence)
-    async let fenced: Int64? = onThread {
-      let other = try PostgresConnection(address, name: "fencing")
-      return try other.run(fence, by: SystemClock.now + .seconds(20)).int(0, 0)
+    let (address, fence) = (fleet.address, fence)
+    let fenced = Awaited<Result<Int64?, any Error>>()
+    try HostThread.start("fencing") {
+      fenced.set(
+        Result {
+          let other = try PostgresConnection(address, name: "fencing")
+          return try other.run(fence, by: SystemClock.now + .seconds(60)).int(0, 0)
+        })
     }
-    try await onThread {
-      let watching = try PostgresConnection(address, name: "watching")
-      let deadline = SystemClock.now + .seconds(10)
-      let waits = PostgresStatement(
-        "SELECT pid FROM pg_stat_activity, pg_sleep(0.01) WHERE application_name = 'fencing' AND wait_event_type = 'Lock'")
-      while try watching.run(waits, by: deadline).count == 0 {}
-    }
+    let watching = try PostgresConnection(address, name: "watching")
+    let deadline = SystemClock.now + .seconds(30)
+    let waits = PostgresStatement(
+      "SELECT pid FROM pg_stat_activity, pg_sleep(0.01) WHERE application_name = 'fencing' AND wait_event_type = 'Lock'")
+    while try watching.run(waits, by: deadline).count == 0 {}
     _ = try fleet.session.renew(host, identifiers: [])
     try run([PostgresStatement("COMMIT")])
-    #expect(try await fenced == 0)
+    #expect(try fenced.wait().get() == 0)
     try impatiently(hold)
   }
 }
