@@ -195,11 +195,12 @@ extension FleetSchema {
 
   static let submitting = [
     // All or none. The ids come in the order of the requests. Those that are due a while after their submission have its time in
-    // `submitted`: a host that has not learned yet that the database's clock was set back is ahead of it.
+    // `submitted`: a host that has not learned yet that the database's clock was set back is ahead of it. `repeating` has the places of those
+    // that repeat, from 1 on.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue(
       identifiers text[], lanes bigint[], dues bigint[], ranks bigint[], events text[], deadlines bigint[], payloads bytea[],
-      records text[], submitted bigint[] DEFAULT NULL)
+      records text[], submitted bigint[] DEFAULT NULL, repeating bigint[] DEFAULT '{}')
     RETURNS TABLE (id bigint) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
@@ -217,6 +218,8 @@ extension FleetSchema {
         INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM given WHERE due <= now
       ), waiting AS (
         INSERT INTO taskhost.later (due, request) SELECT due, id FROM given WHERE due > now
+      ), again AS (
+        INSERT INTO taskhost.repeating (request, identifier) SELECT id, identifier FROM given WHERE place = ANY (repeating)
       )
       SELECT given.id FROM given ORDER BY place;
     END $$
@@ -228,7 +231,8 @@ extension FleetSchema {
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
       task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, its_deadline bigint, content bytea, its_record text,
-      named text, idempotent text, print bigint, drawn bigint, keeps boolean, told boolean, submitted bigint DEFAULT NULL)
+      named text, idempotent text, print bigint, drawn bigint, keeps boolean, told boolean, submitted bigint DEFAULT NULL,
+      repeats boolean DEFAULT false)
     RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -261,6 +265,7 @@ extension FleetSchema {
           IF FOUND THEN
             IF due_at - lead <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank - lead, made);
             ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at - lead, made); END IF;
+            IF repeats THEN INSERT INTO taskhost.repeating (request, identifier) VALUES (made, task); END IF;
             RETURN QUERY SELECT made, 'new'::text;
             RETURN;
           END IF;

@@ -97,7 +97,8 @@ enum FleetSchema {
   static let fencesWait = "EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'taskhost.host'::regclass AND conname = 'host_fenced')"
 
   /// What fleets lack that an earlier build has made. It comes before ``functions``, which rely on it.
-  static let corrections = [
+  static let corrections = firstCorrections + repeatingCorrections
+  private static let firstCorrections = [
     """
     DO $$
     BEGIN
@@ -116,11 +117,12 @@ enum FleetSchema {
   static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
   /// Makes all tables, and their indexes.
-  static var allTables: [String] { tables + pauseTables + graphTables + importTables }
+  static var allTables: [String] { firstTables + repeatingTables }
+  private static var firstTables: [String] { tables + pauseTables + graphTables + importTables }
 
-  /// The names of all tables.
-  static var tableNames: [String] {
-    allTables.compactMap { statement in
+  /// The names of the tables that ``corrections`` cannot make.
+  static var firstTableNames: [String] {
+    firstTables.compactMap { statement in
       let words = statement.split(maxSplits: 3) { $0 == " " || $0 == "\n" }
       return words.count > 2 && words[0] == "CREATE" && words[1] == "TABLE" ? String(words[2].prefix { $0 != "(" }) : nil
     }
@@ -128,7 +130,7 @@ enum FleetSchema {
 
   /// Makes the functions of this version, or replaces those of an older one.
   static let functions = [
-    now, newID, days, hosts, lanes, preference, pausing, claiming, graphs, finishing, submitting, importing, submission, forms,
+    now, newID, days, hosts, lanes, preference, pausing, claiming, graphs, finishing, repeating, submitting, importing, submission, forms,
   ].flatMap { $0 }
 
   /// The names of all functions, without the schema's.
@@ -207,6 +209,7 @@ enum FleetSchema {
       DELETE FROM taskhost.pause p WHERE p.until < taskhost.now_ms();
       DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
+      DELETE FROM taskhost.repeating p WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = p.request);
       -- What a host had that is gone for so long.
       DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host)
         AND (s.host <> '' OR s.since < taskhost.now_ms() - day);
@@ -243,10 +246,14 @@ enum FleetSchema {
     BEGIN
       -- The runs that their hosts had told of. Their records are as they were then; readers see by the outcome that they are lost.
       BEGIN
-        INSERT INTO taskhost.run (id, request, identifier, outcome, ended, incarnation, epoch, record)
-          SELECT c.run_id, c.request, r.identifier, 'lost', taskhost.now_ms(), c.incarnation, c.epoch, c.run
-          FROM taskhost.claim c JOIN taskhost.host h ON h.incarnation = c.incarnation AND h.fenced IS NOT NULL
-          JOIN taskhost.request r ON r.id = c.request WHERE c.run_id IS NOT NULL AND NOT c.visiting;
+        WITH lost AS (
+          INSERT INTO taskhost.run (id, request, identifier, outcome, ended, incarnation, epoch, record)
+            SELECT c.run_id, c.request, r.identifier, 'lost', taskhost.now_ms(), c.incarnation, c.epoch, c.run
+            FROM taskhost.claim c JOIN taskhost.host h ON h.incarnation = c.incarnation AND h.fenced IS NOT NULL
+            JOIN taskhost.request r ON r.id = c.request WHERE c.run_id IS NOT NULL AND NOT c.visiting
+          RETURNING run.request, run.record, run.ended
+        )
+        UPDATE taskhost.repeating p SET run = lost.record, ended = lost.ended FROM lost WHERE p.request = lost.request;
       EXCEPTION WHEN check_violation THEN
         -- No day of the history is there for it: that must not keep what was lost from going on.
         NULL;

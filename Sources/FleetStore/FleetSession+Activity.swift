@@ -46,37 +46,41 @@ extension FleetSession {
     }
   }
 
-  /// The live requests of the schedules that hosts have of these identifiers in their configurations, with their last runs. At most
-  /// ``countedRuns`` of each are looked at: of one that has failed more often, no success is known.
-  package func schedules(of identifiers: [TaskIdentifier]) throws(FleetError) -> [ScheduleRecord] {
+  /// The live requests of these identifiers that repeat, with what their runs have come to: at most `limit`, those with failures first.
+  package func schedules(of identifiers: [TaskIdentifier], limit: Int, onlyFailing: Bool) throws(FleetError) -> [ScheduleRecord] {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), l.record, l.ended, p.*
-        FROM (SELECT DISTINCT s.identifier, s.key FROM taskhost.schedule s WHERE s.identifier = ANY ($1)) AS s
-        JOIN taskhost.request q ON q.identifier = s.identifier AND q.unique_key = s.key AND q.state <> 'failed'
-        LEFT JOIN LATERAL (
-          SELECT r.record, r.ended FROM taskhost.run r WHERE r.identifier = q.identifier AND r.request = q.id
-          ORDER BY r.ended DESC LIMIT 1) AS l ON true
-        CROSS JOIN LATERAL (
-          SELECT max(u.success), count(*) FILTER (WHERE u.fails), min(u.ended) FILTER (WHERE u.fails) FROM (
-            SELECT o.ended, o.success, o.outcome = ANY ($2) AND o.ended > coalesce(o.success, 0) AS fails FROM (
-              SELECT r.ended, r.outcome, max(r.ended) FILTER (WHERE \(Self.succeeded)) OVER () AS success FROM (
-                SELECT ended, outcome FROM taskhost.run WHERE identifier = q.identifier AND request = q.id
-                ORDER BY ended DESC LIMIT $3) AS r) AS o) AS u) AS p
-        ORDER BY q.id
-        """, .texts(identifiers.map(\.rawValue)), .texts(RunOutcome.allCases.filter(\.isFailure).map(\.rawValue)),
-        .int(Self.countedRuns)))
+        SELECT q.id, ''::bytea, q.record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = q.id), p.run, p.ended, p.success, p.failures,
+          p.failing_since
+        FROM (SELECT * FROM taskhost.repeating r WHERE r.identifier = ANY ($1) \(onlyFailing ? "AND r.failures > 0" : "")
+          ORDER BY r.failures = 0, r.request LIMIT $2) AS p
+        JOIN taskhost.request q ON q.id = p.request AND q.state <> 'failed' ORDER BY q.id
+        """, .texts(identifiers.map(\.rawValue)), .int(Int64(limit))))
     return (0..<rows.count).compactMap { row in
-      guard let request = try? record(rows, row, from: 0) else { return nil }
+      guard let request = try? record(rows, row, from: 0), request.isRepeating else { return nil }
       func time(_ column: Int) -> WallTime? { rows.int(row, column).map { WallTime(unixMilliseconds: $0) } }
       return ScheduleRecord(
-        identifier: request.request.identifier, key: request.request.uniqueKey, request: request,
-        lastRun: Self.run(rows, row, from: 4)?.listed, lastSuccess: time(6), failures: Int(rows.int(row, 7) ?? 0), failingSince: time(8))
+        identifier: request.request.identifier, key: request.request.uniqueKey, request: request, lastRun: Self.run(rows, row, from: 4),
+        lastSuccess: time(6), failures: Int(clamping: rows.int(row, 7) ?? 0), failingSince: time(8))
     }
   }
 
-  private static let countedRuns: Int64 = 300
+  /// What the schedules of each of these identifiers have come to, all of them.
+  package func scheduleSums(of identifiers: [TaskIdentifier]) throws(FleetError) -> [TaskIdentifier: ScheduleSum] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT identifier, max(success), max(failures) FROM taskhost.repeating WHERE identifier = ANY ($1) GROUP BY identifier",
+        .texts(identifiers.map(\.rawValue))))
+    var sums: [TaskIdentifier: ScheduleSum] = [:]
+    for row in 0..<rows.count {
+      guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }) else { continue }
+      sums[identifier] = ScheduleSum(
+        lastSuccess: rows.int(row, 1).map { WallTime(unixMilliseconds: $0) }, failures: Int(clamping: rows.int(row, 2) ?? 0))
+    }
+    return sums
+  }
+
   /// Of a run.
   private static let succeeded = "outcome IN ('succeeded', 'noop')"
 }

@@ -55,7 +55,8 @@ extension FleetSession {
     do throws(FleetError) {
       var sent = 0
       for part in arrivals.requests.batches(of: Self.importedAtOnce) {
-        _ = try ask(Self.bringIn(part, from: store, lanes))
+        let repeating = Self.noteRepeating(part.lazy.map { ($0.archived.record, []) })
+        _ = try ask([Self.bringIn(part, from: store, lanes)] + [repeating].compactMap(\.self))
         sent += part.count
         done(sent)
       }

@@ -12,21 +12,22 @@ extension FleetSession {
   }
 
   private static func enqueue(_ drafts: ArraySlice<FleetDraft>) -> PostgresStatement {
-    PostgresStatement("SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9)") {
+    PostgresStatement("SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)") {
       var columns = FleetColumns()
       var identifiers: [String?] = []
       var payloads: [[UInt8]?] = []
-      var submitted: [Int64] = []
+      var (submitted, repeating): ([Int64], [Int64]) = ([], [])
       for draft in drafts {
         let record = draft.record
         columns.append(record, lane: draft.lane)
         identifiers.append(record.request.identifier.rawValue)
         payloads.append(record.request.payload)
         submitted.append(Self.submitted(record) ?? 0)
+        if record.isRepeating { repeating.append(Int64(submitted.count)) }
       }
       return [
         .texts(identifiers), .ints(columns.lanes), .ints(columns.dues), .ints(columns.ranks), .texts(columns.events),
-        .ints(columns.deadlines), .blobs(payloads), .texts(columns.records), .ints(submitted),
+        .ints(columns.deadlines), .blobs(payloads), .texts(columns.records), .ints(submitted), .ints(repeating),
       ]
     }.kept
   }
@@ -40,11 +41,12 @@ extension FleetSession {
     let record = draft.record
     let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
     return PostgresStatement(
-      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14)",
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14, $15 = 1)",
       .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
       .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
       .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
-      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record))
+      .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record)),
+      .int(record.isRepeating ? 1 : 0)
     ).kept
   }
 

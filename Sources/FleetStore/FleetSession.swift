@@ -258,7 +258,7 @@ package final class FleetSession {
   }
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> [PostgresStatement] {
-    parts(of: settled).map { finish(incarnation, $0) }
+    parts(of: settled).map { finish(incarnation, $0) } + [noteRepeating(settled.lazy.map { ($0.record, $0.runs) })].compactMap(\.self)
   }
 
   private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {

@@ -164,10 +164,8 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
   public func scheduleSums() throws(StoreError) -> [TaskIdentifier: ScheduleSum] {
     try access { tables in
       tables.schedules.reduce(into: [:]) { sums, entry in
-        let sum = sums[entry.key.identifier] ?? ScheduleSum()
-        sums[entry.key.identifier] = ScheduleSum(
-          lastSuccess: [sum.lastSuccess, entry.value.lastSuccess].compactMap { $0 }.max(), failures: max(sum.failures, entry.value.failures)
-        )
+        sums[entry.key.identifier, default: ScheduleSum()].note(
+          ScheduleSum(lastSuccess: entry.value.lastSuccess, failures: entry.value.failures))
       }
     }
   }

@@ -12,7 +12,7 @@ extension Host {
     for identifier in handlers where schedules[identifier] == nil && fleet?.identifiers.contains(identifier) != true {
       schedules[identifier] = ScheduleSum()
     }
-    for schedule in shared.schedules { schedules[schedule.identifier, default: ScheduleSum()].note(schedule) }
+    for (identifier, sum) in shared.sums { schedules[identifier, default: ScheduleSum()].note(sum) }
     let (tasks, lateness) = events.endedRuns.current
     return HostMetrics(
       status: status, schedules: schedules, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,

@@ -79,7 +79,7 @@ extension Host {
   ) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: onlyFailing)
     let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
-    schedules += shared.schedules.filter { !onlyFailing || $0.isFailing }
+    schedules += shared.schedules
     let scheduled = Set(shared.schedules.map(\.identifier))
     for identifier in handlers.keys where !onlyFailing && known[identifier] == nil {
       let lastRun = shared.lastRuns[identifier]
@@ -100,7 +100,7 @@ extension Host {
 
   /// What the fleet remembers of its identifiers; nothing while its database does not say so at once.
   ///
-  /// - Parameter onlyFailing: Whether to leave out the last runs.
+  /// - Parameter onlyFailing: Whether to leave out the last runs, and the schedules without failures.
   func sharedActivity(onlyFailing: Bool) async -> SharedActivity {
     guard let fleet, !fleet.identifiers.isEmpty else { return SharedActivity() }
     // The database may answer late.
@@ -120,6 +120,8 @@ extension Host {
 /// What a fleet remembers of the identifiers that it has, wherever they ran.
 struct SharedActivity: Sendable {
   var schedules: [ScheduleRecord] = []
+  /// Of all schedules of each identifier.
+  var sums: [TaskIdentifier: ScheduleSum] = [:]
   /// The last runs that are none of these schedules'.
   var lastRuns: [TaskIdentifier: RunRecord] = [:]
   var deadLetters: [DeadLetters] = []
@@ -127,7 +129,8 @@ struct SharedActivity: Sendable {
 
 extension SharedActivity {
   init(of identifiers: [TaskIdentifier], _ session: FleetSession, onlyFailing: Bool) throws(FleetError) {
-    schedules = try session.schedules(of: identifiers)
+    schedules = try session.schedules(of: identifiers, limit: Host.shownSchedules, onlyFailing: onlyFailing)
+    sums = try session.scheduleSums(of: identifiers)
     if !onlyFailing { lastRuns = try session.lastRuns(of: identifiers, besides: schedules.compactMap(\.request?.id)) }
     deadLetters = try session.deadLetters(of: identifiers)
   }

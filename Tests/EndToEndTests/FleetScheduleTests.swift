@@ -91,6 +91,10 @@ struct FleetScheduleTests {
       try await FleetGround.joined(first, second)
       let id = try await first.cli("submit", "job", "--every", "1s").output.trimmingCharacters(in: .whitespacesAndNewlines)
       #expect(try (0..<3).map { _ in try lines.line() } == [id, id, id])
+      for host in [first, second] {
+        let tasks = try await host.json("status")["tasks"]?.array.filter { $0["identifier"]?.string == "job" } ?? []
+        #expect(tasks.map { $0["last"]?.string } == ["succeeded"], "\(tasks)")
+      }
       let cancelled = try await second.cli("tasks", "cancel", id)
       #expect(cancelled.status == 0, "\(cancelled)")
       try await first.request(id, is: "cancelled")

@@ -8,9 +8,9 @@ public struct ScheduleSum: Sendable, Hashable {
   /// A sum as given.
   public init(lastSuccess: WallTime? = nil, failures: Int = 0) { (self.lastSuccess, self.failures) = (lastSuccess, failures) }
 
-  /// Counts another schedule in.
-  public mutating func note(_ schedule: ScheduleRecord) {
-    lastSuccess = [lastSuccess, schedule.lastSuccess].compactMap(\.self).max()
-    failures = max(failures, schedule.failures)
+  /// Counts other schedules in.
+  public mutating func note(_ other: ScheduleSum) {
+    lastSuccess = [lastSuccess, other.lastSuccess].compactMap(\.self).max()
+    failures = max(failures, other.failures)
   }
 }
