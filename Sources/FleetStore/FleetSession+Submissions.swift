@@ -33,8 +33,11 @@ extension FleetSession {
   }
 
   /// Adds requests with unique or idempotency keys, all or none.
-  package func enqueue(named drafts: [FleetDraft]) throws(FleetError) -> [NamedSubmission] {
-    try ask([Self.shortWaits] + drafts.map { Self.enqueue(named: $0) }).dropFirst().map { (rows) throws(FleetError) in try named(rows) }
+  ///
+  /// - Parameter tells: Whether ``notify()`` follows.
+  package func enqueue(named drafts: [FleetDraft], tells: Bool = false) throws(FleetError) -> [NamedSubmission] {
+    let rows = try ask([Self.shortWaits] + drafts.map { Self.enqueue(named: $0) }, then: tells ? Self.notification : nil)
+    return try rows.dropFirst().map { (rows) throws(FleetError) in try named(rows) }
   }
 
   static func enqueue(named draft: FleetDraft) -> PostgresStatement {

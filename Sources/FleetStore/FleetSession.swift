@@ -72,8 +72,8 @@ package final class FleetSession {
   var deadline: MonotonicTime { SystemClock.now + patience }
   var serverProcess: Int64 { connection.serverProcess }
 
-  func ask(_ statements: [PostgresStatement]) throws(FleetError) -> [PostgresRows] {
-    do throws(PostgresError) { return try connection.run(statements, by: deadline) } catch { throw FleetError(error) }
+  func ask(_ statements: [PostgresStatement], then last: PostgresStatement? = nil) throws(FleetError) -> [PostgresRows] {
+    do throws(PostgresError) { return try connection.run(statements, then: last, by: deadline) } catch { throw FleetError(error) }
   }
 
   func ask(_ statement: PostgresStatement) throws(FleetError) -> PostgresRows {
@@ -161,24 +161,28 @@ package final class FleetSession {
   /// Records what became of requests that the host held, moves what has become due, and claims what it wants.
   ///
   /// - Parameters:
+  ///   - draft: A request without keys that is added first: it may be claimed at once.
   ///   - watched: Lanes of which it asks whether requests are ready that it has not got.
   ///   - search: Looks for other lanes; nil does not.
   ///   - mark: That of the pauses that the host knows; nil does not ask.
-  /// - Throws: ``FleetError/fenced`` if there was something to record or to claim, and the lease has ended: neither has happened.
+  /// - Throws: ``FleetError/fenced`` if there was something to record or to claim, and the lease has ended: nothing has happened.
   package func exchange(
-    _ incarnation: String, settling settled: [SettledRequest], wanting wanted: [FleetDemand], watching watched: [Int64] = [],
-    searching search: FleetLaneSearch? = nil, pauses mark: String? = nil
+    _ incarnation: String, settling settled: [SettledRequest], adding draft: FleetDraft? = nil, wanting wanted: [FleetDemand],
+    watching watched: [Int64] = [], searching search: FleetLaneSearch? = nil, pauses mark: String? = nil
   ) throws(FleetError) -> FleetExchange {
     var statements: [PostgresStatement] = []
     if !settled.isEmpty { statements = [Self.holdLease(incarnation)] + Self.finish(incarnation, settled) }
+    if let draft { statements.append(Self.enqueue(named: draft)) }
     statements.append(try Self.look(incarnation, wanted, watched, search, pauses: mark))
     let rows = try ask(statements)
     guard rows.count == statements.count, let looked = rows.last, looked.count > 0 else {
       throw .refused("it did not answer all statements")
     }
     var exchange = FleetExchange()
+    var before = rows.dropLast()
+    if draft != nil, let added = before.popLast() { exchange.added = try named(added) }
     if !settled.isEmpty {
-      let accepted = Set(rows.dropFirst().dropLast().flatMap { part in (0..<part.count).compactMap { part.int($0, 0) } })
+      let accepted = Set(before.dropFirst().flatMap { part in (0..<part.count).compactMap { part.int($0, 0) } })
       exchange.fenced = settled.map(\.record.id).filter { !accepted.contains($0.sequence) }
     }
     exchange.claimed = claimed(looked)
@@ -333,7 +337,9 @@ package final class FleetSession {
 
   /// Tells the hosts that there is something to claim or to stop. Not part of a transaction that must be durable: NOTIFY takes a lock of the
   /// whole cluster until its commit is synced.
-  package func notify() throws(FleetError) { _ = try ask(PostgresStatement("SELECT pg_notify('taskhost', '')").kept) }
+  package func notify() throws(FleetError) { _ = try ask(Self.notification) }
+
+  static let notification = PostgresStatement("SELECT pg_notify('taskhost', '')").kept
 
   /// Lets ``wait(waker:until:)`` return at notifications. A pool that shares its connections does not pass them on.
   package func listen() throws(FleetError) { _ = try ask([PostgresStatement("LISTEN taskhost")]) }

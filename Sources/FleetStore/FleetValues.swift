@@ -127,8 +127,10 @@ package struct SettledRequest: Sendable {
   }
 }
 
-/// The result of ``FleetSession/exchange(_:settling:wanting:)``.
+/// The result of ``FleetSession/exchange(_:settling:adding:wanting:watching:searching:pauses:)``.
 package struct FleetExchange: Sendable {
+  /// What became of the request to add; nil if there was none.
+  package var added: NamedSubmission?
   /// The settled requests that were not the host's to decide any more.
   package var fenced: [RequestID] = []
   package var claimed: [ClaimedRequest] = []

@@ -84,18 +84,28 @@ final class PostgresConnection {
   var serverProcess: Int64 { Int64(pg_backend_pid(connection)) }
 
   /// Runs the statements as one transaction and returns the rows of each.
+  ///
+  /// - Parameter last: Follows in a transaction of its own, whatever became of the first one: it goes out at the same time. Its rows and its
+  ///   failure are of no interest.
   /// - Throws: The first error; nothing was changed then. If ``PostgresError/isLost``, the connection is dead, and nobody knows whether the
   ///   transaction was committed.
   @discardableResult
-  func run(_ statements: [PostgresStatement], by deadline: MonotonicTime) throws(PostgresError) -> [PostgresRows] {
+  func run(
+    _ statements: [PostgresStatement], then last: PostgresStatement? = nil, by deadline: MonotonicTime
+  ) throws(PostgresError) -> [PostgresRows] {
     // What the server answers to, in order: a statement to keep, or, for nil, one to run.
     var sent: [Form?] = []
-    for statement in statements { try send(statement, &sent) }
+    var transactions = 0
+    for part in [statements, [last].compactMap(\.self)] where transactions == 0 || !part.isEmpty {
+      for statement in part { try send(statement, &sent) }
+      guard pg_pipeline_sync(connection) == 1 else { throw lost }
+      transactions += 1
+    }
     var answered = 0
-    guard pg_pipeline_sync(connection) == 1 else { throw lost }
     try flush(by: deadline)
     var rows: [PostgresRows] = []
     var failure: PostgresError?
+    var outcome: Result<[PostgresRows], PostgresError>?
     while true {
       try awaitResult(by: deadline)
       // Nil ends the results of one statement.
@@ -110,8 +120,10 @@ final class PostgresConnection {
       case PG_TUPLES_OK, PG_COMMAND_OK, PG_EMPTY_QUERY: rows.append(PostgresRows(result))
       case PG_PIPELINE_SYNC:
         pg_clear(result)
-        if let failure { throw failure }
-        return rows
+        transactions -= 1
+        let result = outcome ?? failure.map { .failure($0) } ?? .success(rows)
+        guard transactions > 0 else { return try result.get() }
+        outcome = result
       case PG_PIPELINE_ABORTED:
         if let kept { forms[kept] = nil }
         pg_clear(result)

@@ -101,6 +101,29 @@ struct FleetQueueTests {
     #expect(try fleet.session.runs(RunQuery()).map(\.request).sorted() == [ids[0], ids[1]])
   }
 
+  @Test func aRequestThatIsAddedWithClaimsIsClaimedAtOnce() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let earlier = try fleet.session.enqueue([fleet.draft()])
+    let held = try fleet.claim(host, 1)
+    let lane = try fleet.session.lane(Lane(fleet.identifier))
+    let exchange = try fleet.session.exchange(
+      host, settling: [fleet.settled(held[0], as: .succeeded)], adding: fleet.draft(payload: [7]),
+      wanting: [FleetDemand(fleet.identifier, lane: lane, limit: 1)])
+    let added = try #require(exchange.added)
+    #expect(added.known == .new && added.id != earlier[0] && exchange.fenced.isEmpty)
+    #expect(exchange.claimed.map(\.id) == [added.id])
+    #expect(try exchange.claimed[0].record.get().request.payload == [7])
+    #expect(try fleet.session.request(earlier[0])?.state == .succeeded)
+    _ = try fleet.session.fence(host, because: "a test")
+    #expect(throws: FleetError.fenced) {
+      try fleet.session.exchange(
+        host, settling: [], adding: fleet.draft(), wanting: [FleetDemand(fleet.identifier, lane: lane, limit: 2)])
+    }
+    let counts = try fleet.session.counts()
+    #expect(counts.ready == 1 && counts.later == 0, "what was added with refused claims is not there")
+  }
+
   @Test func whatIsNotDueWaitsAndIsPromoted() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()

@@ -56,6 +56,20 @@ import Testing
     #expect(try keptStatements() == 2)
   }
 
+  @Test("what follows a transaction has one of its own, whether either fails or not")
+  func following() throws {
+    connection.isAlone = true
+    try connection.run(PostgresStatement("CREATE TABLE seen (value bigint)"), by: deadline)
+    func insert(_ value: Int64) -> PostgresStatement { PostgresStatement("INSERT INTO seen VALUES (100 / $1)", .int(value)).kept }
+    for _ in 0..<3 {
+      #expect(try connection.run([sum(1, 2)], then: insert(1), by: deadline).map { $0.int(0, 0) } == [3])
+      #expect(try connection.run([insert(2), sum(2, 2)], then: insert(0), by: deadline).count == 2)
+      #expect(throws: PostgresError.self) { try connection.run([insert(4), insert(0)], then: insert(5), by: deadline) }
+    }
+    let seen = try connection.run(PostgresStatement("SELECT string_agg(value::text, ',' ORDER BY value DESC) FROM seen"), by: deadline)
+    #expect(seen.text(0, 0) == "100,100,100,50,50,50,20,20,20")
+  }
+
   @Test("a connection that the server has ended is known to be closed before it is used")
   func closed() throws {
     #expect(connection.isOpen)

@@ -28,10 +28,13 @@ struct FleetAdder {
   /// - Parameters:
   ///   - arrivals: Loses what is answered.
   ///   - added: Counts the new requests that are due soon.
-  mutating func add(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession, counting added: inout Int) throws(FleetError) {
+  ///   - tells: Whether the hosts are told of each that is added by itself.
+  mutating func add(
+    _ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession, counting added: inout Int, tells: Bool = false
+  ) throws(FleetError) {
     added += try addTogether(&arrivals, session)
     while let arrival = arrivals.first {
-      do throws(FleetError) { added += try add(arrival, session) } catch {
+      do throws(FleetError) { added += try add(arrival, session, tells: tells) } catch {
         // What others have submitted is added all the same.
         switch error {
         case .locked: arrival.completion(.failure(RequestRefusal(.unavailable, "\(error): submit again soon")))
@@ -41,6 +44,19 @@ struct FleetAdder {
       }
       arrivals.removeFirst()
     }
+  }
+
+  /// The request that these are, if the host might begin it at once: it can be added with the host's claims, in one transaction. Nil if
+  /// there are others, or it has a key or is due later.
+  static func single(of arrivals: [FleetAgent.Arrival]) -> FleetSubmission? {
+    guard arrivals.count == 1, let arrival = arrivals.first, !arrival.hasKeys, arrival.submissions.count == 1 else { return nil }
+    return countSoon(arrival.submissions) == 1 ? arrival.submissions.first : nil
+  }
+
+  /// Answers what was added so.
+  func answer(_ arrivals: inout [FleetAgent.Arrival], _ added: NamedSubmission) {
+    for arrival in arrivals { arrival.completion(Self.answers(to: arrival, [added])) }
+    arrivals = []
   }
 
   /// Adds those without keys in one transaction, unless there is only one, which costs the database less by itself. If it takes one of them
@@ -68,13 +84,13 @@ struct FleetAdder {
   }
 
   /// Adds one submission by itself.
-  private mutating func add(_ arrival: FleetAgent.Arrival, _ session: FleetSession) throws(FleetError) -> Int {
+  private mutating func add(_ arrival: FleetAgent.Arrival, _ session: FleetSession, tells: Bool) throws(FleetError) -> Int {
     // All of it or nothing: where a key may change its holder, the scheduler looks at all of it.
     if arrival.submissions.count > 1, arrival.submissions.contains(where: \.changesHolder) {
       settleConflict(of: arrival)
       return 0
     }
-    let done = try session.enqueue(named: try drafts(of: arrival.submissions, session))
+    let done = try session.enqueue(named: try drafts(of: arrival.submissions, session), tells: tells)
     if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
       settleConflict(of: arrival)
       return 0
@@ -113,11 +129,11 @@ struct FleetAdder {
     if submissions.count > 1 { try numbers.learn(submissions.lazy.map(\.record.lane), session) }
     var drafts: [FleetDraft] = []
     drafts.reserveCapacity(submissions.count)
-    for submission in submissions {
-      drafts.append(
-        FleetDraft(
-          record: submission.record, lane: try numbers.id(of: submission.record.lane, session), fingerprint: submission.fingerprint))
-    }
+    for submission in submissions { drafts.append(try draft(of: submission, session)) }
     return drafts
+  }
+
+  mutating func draft(of submission: FleetSubmission, _ session: FleetSession) throws(FleetError) -> FleetDraft {
+    FleetDraft(record: submission.record, lane: try numbers.id(of: submission.record.lane, session), fingerprint: submission.fingerprint)
   }
 }

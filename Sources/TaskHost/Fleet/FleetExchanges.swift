@@ -109,11 +109,10 @@ final class FleetExchanges {
     keepDays(session)
     try stream.look(session)
     agent.parking.move(by: agent)
-    try adder.add(&work.arrivals, session, counting: &work.added)
-    var added = work.added
-    var isAsked = work.isAsked || added > 0
+    let single = mayJoin(work) ? FleetAdder.single(of: work.arrivals) : nil
+    if single == nil { try adder.add(&work.arrivals, session, counting: &work.added) }
     guard let incarnation = agent.lease.incarnation else {
-      if added > 0 { try session.notify() }
+      if work.added > 0 { try session.notify() }
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
       work.errands = []
       return FleetLooks.pause
@@ -127,16 +126,21 @@ final class FleetExchanges {
     }
     if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
-    if !isAsked, let rest = looks.rest { return rest }
+    if !work.isAsked, work.added == 0, single == nil, let rest = looks.rest { return rest }
     if lanes.plain == nil {
       let plain = try session.plainLanes(of: agent.place.host.identifiers)
       for lane in plain { adder.numbers.note(lane.id, of: lane.lane) }
       lanes.plain = plain
     }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
-    if added > 0, wanted.isEmpty {
-      // It is for others: they need not wait for this host's look, nor this host look.
-      try session.notify()
+    let draft = try draft(of: single, joining: wanted, session)
+    // What the host does not want is for others: they need not wait for this host's look, nor this host look.
+    let isForOthers = wanted.isEmpty
+    if draft == nil { try adder.add(&work.arrivals, session, counting: &work.added, tells: isForOthers) }
+    var added = work.added + (draft == nil ? 0 : 1)
+    var isAsked = work.isAsked || added > 0
+    if added > 0, isForOthers {
+      if single == nil { try session.notify() }
       (added, isAsked) = (0, work.isAsked)
     }
     if !work.isOver { try publish(wanted, session, incarnation) }
@@ -144,9 +148,7 @@ final class FleetExchanges {
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
     let settled = try settlements(work.settled, incarnation, session)
     let asked = SystemClock.bootNanoseconds
-    let exchange = try session.exchange(
-      incarnation, settling: settled, wanting: wanted, watching: work.isOver ? [] : lanes.watched,
-      searching: lanes.search(wanted), pauses: pausesMark)
+    let exchange = try exchange(incarnation, settling: settled, adding: draft, wanting: wanted, &work, session)
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
     if let pauses = exchange.pauses {
       pausesMark = pauses.mark
@@ -157,6 +159,7 @@ final class FleetExchanges {
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
+    if let named = exchange.added { adder.answer(&work.arrivals, named) }
     agent.cancel(exchange.cancelled)
     if !exchange.late.isEmpty { try run(FleetErrand(untold: exchange.late) { .relax($0) }, session, incarnation) }
     if !exchange.undecided.isEmpty { try run(FleetErrand(untold: exchange.undecided) { .decide($0) }, session, incarnation) }
@@ -175,6 +178,42 @@ final class FleetExchanges {
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
     let areShown = try progress.publish(session, incarnation)
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
+  }
+
+  /// Whether what has arrived may wait until the host knows what it wants.
+  private func mayJoin(_ work: FleetAgent.Work) -> Bool {
+    lanes.plain != nil && cleared != nil && cleared == agent.lease.incarnation && work.errands.isEmpty && !work.isOver
+      && !agent.lease.isLeaving
+  }
+
+  /// A single request as it is added with the claims of the host; nil if the host does not want it, or its claims may wait for other hosts.
+  private func draft(
+    of single: FleetSubmission?, joining wanted: [FleetDemand], _ session: FleetSession
+  ) throws(FleetError) -> FleetDraft? {
+    guard let single, !wanted.isEmpty, !wanted.contains(where: \.isLimited) else { return nil }
+    let draft = try adder.draft(of: single, session)
+    return wanted.contains { $0.lane == draft.lane } ? draft : nil
+  }
+
+  private func exchange(
+    _ incarnation: String, settling settled: [SettledRequest], adding draft: FleetDraft?, wanting wanted: [FleetDemand],
+    _ work: inout FleetAgent.Work, _ session: FleetSession
+  ) throws(FleetError) -> FleetExchange {
+    let watched = work.isOver ? [] : lanes.watched
+    let search = lanes.search(wanted)
+    func exchange(adding draft: FleetDraft?) throws(FleetError) -> FleetExchange {
+      try session.exchange(
+        incarnation, settling: settled, adding: draft, wanting: wanted, watching: watched, searching: search, pauses: pausesMark)
+    }
+    guard let draft else { return try exchange(adding: nil) }
+    do throws(FleetError) { return try exchange(adding: draft) } catch {
+      switch error {
+      // A lease that has ended is no reason to refuse a submission; if the request is one, that shows by itself.
+      case .fenced, .unfit: try adder.add(&work.arrivals, session, counting: &work.added)
+      default: throw error
+      }
+      return try exchange(adding: nil)
+    }
   }
 
   /// What has ended in the host's store since it was exported must not run again in the fleet.
