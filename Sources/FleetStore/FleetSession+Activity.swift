@@ -34,6 +34,11 @@ extension FleetSession {
     return ages
   }
 
+  /// How many requests of an identifier have not ended: counted, or, if the fleet has some ten thousand of all identifiers, estimated.
+  package func liveCount(of identifier: TaskIdentifier) throws(FleetError) -> Int {
+    Int(clamping: try ask(PostgresStatement("SELECT taskhost.live_count($1)", .text(identifier.rawValue)).kept).int(0, 0) ?? 0)
+  }
+
   /// The requests of these identifiers that have failed for good, without the times of their ends.
   package func deadLetters(of identifiers: [TaskIdentifier]) throws(FleetError) -> [DeadLetters] {
     let rows = try ask(

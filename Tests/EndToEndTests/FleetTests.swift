@@ -36,6 +36,32 @@ struct FleetTests {
     }
   }
 
+  @Test("an identifier gets no more requests than fleet.max_pending, from any host and in any way")
+  func full() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "exit 0") { first, second in
+      for (host, name) in [(first, "a"), (second, "b")] {
+        try host.configure(fleet.configuration(name, job: "exit 0").replacing("[fleet]", with: "[fleet]\nmax_pending = 5"))
+      }
+      try await FleetGround.joined(first, second)
+      var ids: [String] = []
+      for _ in 0..<5 {
+        let answer = try await first.cli("submit", "job", "--after", "1h")
+        #expect(answer.status == 0, "\(answer)")
+        ids.append(answer.output.trimmingCharacters(in: .whitespacesAndNewlines))
+      }
+      for more in [[], ["--follows", ids[0]], ["--key", "k", "--on-conflict", "replace"]] {
+        let refused = try await first.cli(["submit", "job", "--after", "1h"] + more)
+        #expect(
+          refused.status != 0 && refused.errors.contains("job has 5 live requests in the fleet, and may have 5 (fleet.max_pending)"),
+          "\(refused)")
+      }
+      #expect(try await first.cli("tasks", "cancel", ids[0]).status == 0)
+      #expect(try await second.cli("submit", "job", "--after", "1h").status == 0)
+      #expect(try await second.cli("submit", "job", "--after", "1h").status != 0)
+    }
+  }
+
   @Test("what a killed host held runs on another one after the lease")
   func takeover() async throws {
     let fleet = try await FleetGround()

@@ -124,6 +124,27 @@ struct FleetQueueTests {
     #expect(counts.ready == 1 && counts.later == 0, "what was added with refused claims is not there")
   }
 
+  @Test func liveRequestsAreCountedAndThoseOfALargeTableEstimated() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    _ = try fleet.session.enqueue((0..<4).map { _ in try fleet.draft() } + [fleet.draft(due: SystemClock().wallTime + .seconds(60))])
+    #expect(try fleet.session.liveCount(of: fleet.identifier) == 5)
+    let claimed = try fleet.claim(host, 2)
+    _ = try fleet.session.exchange(
+      host, settling: [fleet.settled(claimed[0], as: .failed), fleet.settled(claimed[1], as: .succeeded)], wanting: [])
+    #expect(try fleet.session.liveCount(of: fleet.identifier) == 3, "neither dead letters nor what has ended")
+    #expect(try fleet.session.liveCount(of: TaskIdentifier("org.example.other")) == 0)
+    // Some eight pages for each thousand.
+    try fleet.server.run(
+      """
+      INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, payload, record)
+      SELECT i, CASE WHEN i % 4 = 0 THEN 'org.example.other' ELSE 'org.example.fleet' END, 'pending', 1, 0, 0, '', repeat('x', 900)
+      FROM generate_series(1, 40000) i
+      """, on: fleet.address)
+    let count = try fleet.session.liveCount(of: fleet.identifier)
+    #expect((29_000...31_000).contains(count), "\(count)")
+  }
+
   @Test func whatIsNotDueWaitsAndIsPromoted() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()

@@ -23,6 +23,17 @@ struct FleetAdder {
     }
   }
 
+  /// Refuses what would be too many. To be called once for all that arrives.
+  func refuseExcess(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) {
+    // Nobody is answered before all is known: the next question may fail.
+    let refusals = try arrivals.map { (arrival) throws(FleetError) in
+      try agent.counts.add(arrival.submissions.lazy.map(\.record.request.identifier), session)
+    }
+    guard refusals.contains(where: { $0 != nil }) else { return }
+    for (arrival, refusal) in zip(arrivals, refusals) { if let refusal { arrival.completion(.failure(refusal)) } }
+    arrivals = zip(arrivals, refusals).filter { $1 == nil }.map(\.0)
+  }
+
   /// Adds what was submitted, and answers.
   ///
   /// - Parameters:

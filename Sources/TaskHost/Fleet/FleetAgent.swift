@@ -46,6 +46,7 @@ final class FleetAgent: Sendable {
   let scheduler: Scheduler
   let lease: FleetLease
   let parking = FleetParking()
+  let counts: FleetCounts
   private let state = Guarded(State())
   private let waker: Int32
   /// Whether the thread was woken and has not taken its work yet.
@@ -64,11 +65,14 @@ final class FleetAgent: Sendable {
   private static let mostWaiting = 10_000
 
   /// - Parameters:
+  ///   - mostPending: See ``HostConfiguration/Fleet/maxPending``.
   ///   - events: Has the ends of the fleet's runs on other hosts too.
   ///   - lasts: Told when the workers of the host's part must have ended, on the boot clock.
   init(
-    _ place: FleetPlace, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger, lasts: @escaping @Sendable (Int64) -> Void
+    _ place: FleetPlace, mostPending: Int, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger,
+    lasts: @escaping @Sendable (Int64) -> Void
   ) throws(HostFailure) {
+    counts = FleetCounts(most: mostPending)
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
     observedSince = { [weak events] in events?.observedSince }
     complete = { [weak events] in events?.live.complete($0) ?? $0 }

@@ -109,6 +109,7 @@ final class FleetExchanges {
     keepDays(session)
     try stream.look(session)
     agent.parking.move(by: agent)
+    try adder.refuseExcess(&work.arrivals, session)
     let single = mayJoin(work) ? FleetAdder.single(of: work.arrivals) : nil
     if single == nil { try adder.add(&work.arrivals, session, counting: &work.added) }
     guard let incarnation = agent.lease.incarnation else {

@@ -25,7 +25,11 @@ final class FleetSubmissions {
     while var arrivals = agent.takeArrivals() {
       var added = 0
       var failure: FleetError?
-      do throws(FleetError) { try adder.add(&arrivals, connected(), counting: &added) } catch { failure = error }
+      do throws(FleetError) {
+        let session = try connected()
+        try adder.refuseExcess(&arrivals, session)
+        try adder.add(&arrivals, session, counting: &added)
+      } catch { failure = error }
       agent.note(added: added)
       note(failure, refusing: arrivals)
     }

@@ -79,7 +79,9 @@ extension HostParts {
     let host = FleetHost(
       name: configuration.fleetName, program: program ?? "", labels: configuration.fleet.labels,
       identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
-    let agent = try FleetAgent(FleetPlace(address: address, host: host, origin: fleet), scheduler, events, log: log) { [processes] end in
+    let agent = try FleetAgent(
+      FleetPlace(address: address, host: host, origin: fleet), mostPending: configuration.fleet.maxPending, scheduler, events, log: log
+    ) { [processes] end in
       processes.lease(host.identifiers, until: end)
     }
     agent.set(stale: stale)

@@ -22,6 +22,9 @@ extension HostConfiguration {
     /// `labels`: what the operator says of this host.
     public var labels: [String] = []
 
+    /// `max_pending`: how many live requests an identifier may have in the fleet before this host adds no more.
+    public var maxPending = 1_000_000
+
     static var fields: [TOMLField<Self>] {
       [
         TOMLField(
@@ -31,6 +34,9 @@ extension HostConfiguration {
         ),
         TOMLField("name", optional: \.name, .memberName, about: "What the others call this host. By default, as the machine is called."),
         TOMLField("labels", \.labels, .list(.line), about: "What the operator says of this host, such as \"gpu\"."),
+        TOMLField(
+          "max_pending", \.maxPending, .integer(1...1_000_000_000),
+          about: "How many requests an identifier may have pending in the fleet. Counted roughly, and before a host adds more."),
       ]
     }
   }
@@ -43,7 +49,7 @@ extension HostConfiguration {
 
   func reportContradictionsOfFleet(to reader: TOMLReader) {
     if fleet.url == nil, reader.isSound("fleet", "url") {
-      for key in ["name", "labels"] where reader.has("fleet", key) {
+      for key in ["name", "labels", "max_pending"] where reader.has("fleet", key) {
         reader.report(["fleet", key], "\(key) is for hosts of a fleet, and there is no database: set fleet.url")
       }
     }

@@ -30,6 +30,8 @@ extension ConfigurationKeyTests {
     "control.names": .endToEnd("RemoteAccessTests", "a client over TCP does what its token permits, from the configured file"),
     "fleet.url": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
     "fleet.name": .endToEnd("FleetTests", "a drained host takes nothing more, and keys are unique in the fleet"),
+    "fleet.max_pending": .endToEnd(
+      "FleetTests", "an identifier gets no more requests than fleet.max_pending, from any host and in any way"),
     "fleet.labels": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
     "plugin.*.scope": .endToEnd("FleetTests", "any host submits, any host runs, and each request runs once"),
     "redact": .endToEnd("AuditTests", "members that the configuration redacts are seen by the handler only"),
