@@ -4,20 +4,23 @@ import TaskStore
 // Requests on their way into the fleet.
 
 extension FleetSession {
-  /// Adds requests that have no name of their own, all or none. Returns their ids in order.
-  package func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
-    let ids = try ask(Self.parts(of: drafts).map(Self.enqueue)).flatMap { self.ids($0) }
-    guard ids.count == drafts.count else { throw .refused("it gave \(ids.count) ids for \(drafts.count) requests") }
+  /// Adds so many requests that have no name of their own, all or none. Returns their ids in order.
+  ///
+  /// - Parameter draft: Makes each, once. The server works on the first ones while others are made.
+  package func enqueue(_ count: Int, _ draft: @escaping @Sendable (Int) -> FleetDraft) throws(FleetError) -> [RequestID] {
+    let ids = try ask(Self.parts(of: count).map { Self.enqueue($0, draft) }).flatMap { self.ids($0) }
+    guard ids.count == count else { throw .refused("it gave \(ids.count) ids for \(count) requests") }
     return ids
   }
 
-  private static func enqueue(_ drafts: ArraySlice<FleetDraft>) -> PostgresStatement {
+  private static func enqueue(_ places: Range<Int>, _ draft: @escaping @Sendable (Int) -> FleetDraft) -> PostgresStatement {
     PostgresStatement("SELECT id FROM taskhost.enqueue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)") {
       var columns = FleetColumns()
       var identifiers: [String?] = []
       var payloads: [[UInt8]?] = []
       var (submitted, repeating): ([Int64], [Int64]) = ([], [])
-      for draft in drafts {
+      for place in places {
+        let draft = draft(place)
         let record = draft.record
         columns.append(record, lane: draft.lane)
         identifiers.append(record.request.identifier.rawValue)

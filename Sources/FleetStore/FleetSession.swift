@@ -262,7 +262,8 @@ package final class FleetSession {
   }
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> [PostgresStatement] {
-    parts(of: settled).map { finish(incarnation, $0) } + [noteRepeating(settled.lazy.map { ($0.record, $0.runs) })].compactMap(\.self)
+    let repeating = noteRepeating(settled.lazy.map { ($0.record, $0.runs) })
+    return parts(of: settled.count).map { finish(incarnation, settled[$0]) } + [repeating].compactMap(\.self)
   }
 
   private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {
@@ -326,11 +327,12 @@ package final class FleetSession {
     ).rank
   }
 
-  /// The most requests of one statement. The server works on the first ones while the next ones are written.
-  private static let together = 250
+  /// The most requests of one statement, and of the first one of several: the server works on it while the next ones are written.
+  private static let (together, atFirst) = (250, 50)
 
-  static func parts<Element>(of all: [Element]) -> [ArraySlice<Element>] {
-    stride(from: 0, to: all.count, by: together).map { all[$0..<min($0 + together, all.count)] }
+  static func parts(of count: Int) -> [Range<Int>] {
+    guard count > together else { return [0..<count] }
+    return [0..<atFirst] + stride(from: atFirst, to: count, by: together).map { $0..<min($0 + together, count) }
   }
 
   // MARK: Waking

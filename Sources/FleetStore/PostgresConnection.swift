@@ -191,7 +191,12 @@ final class PostgresConnection {
     }
     guard isSent == 1 else { throw lost }
     sent.append(nil)
+    // The server may begin. What does not go out yet goes with the rest.
+    if contents.reduce(0, { $0 + ($1?.count ?? 0) }) >= Self.bytesToWaitFor { guard pg_flush(connection) >= 0 else { throw lost } }
   }
+
+  /// Of a statement with so many bytes, it takes longer to write the next one than to send it.
+  private static let bytesToWaitFor = 16_384
 
   /// The name under which the server keeps a statement, or will when it comes to it; nil if it is to read the text.
   private func keptName(of form: Form, _ sent: inout [Form?]) throws(PostgresError) -> String? {

@@ -3,9 +3,35 @@ public import TaskModel
 
 /// Requests, and the answers to their submission. Members keep the names they were submitted with.
 extension JSONWriter {
+  /// The answers to the submissions of an array. Neighbours often differ in their ids alone: the rest is copied then.
+  public mutating func submissions(_ name: String, _ submissions: [Submission]) {
+    self.name(name)
+    beginArray()
+    var last: (submission: Submission, rest: [UInt8])?
+    for submission in submissions {
+      beginObject()
+      member("id", submission.id.description)
+      last?.submission.id = submission.id
+      if let last, last.submission == submission {
+        raw(last.rest)
+      } else {
+        let start = bytes.count
+        rest(of: submission)
+        // Without the comma.
+        last = (submission, Array(bytes[(start + 1)...]))
+      }
+      endObject()
+    }
+    endArray()
+  }
+
   /// The answer to a submission.
   public mutating func submission(_ submission: Submission) {
     member("id", submission.id.description)
+    rest(of: submission)
+  }
+
+  private mutating func rest(of submission: Submission) {
     member("disposition", submission.disposition.rawValue)
     momentOrNull("next_start", submission.nextStart)
     if submission.isRepeated { member("repeated", true) }

@@ -71,6 +71,10 @@ struct TestFleet {
   }
 }
 
+extension FleetSession {
+  func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] { try enqueue(drafts.count) { drafts[$0] } }
+}
+
 struct FleetQueueTests {
   @Test func claimsComeByRankAndEndInTheHistory() throws {
     let fleet = try TestFleet()

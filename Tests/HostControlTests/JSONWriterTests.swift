@@ -50,4 +50,17 @@ import Testing
   func escapes(_ text: String, _ escaped: String) {
     #expect(written { $0.member(text, text) } == #"{"\#(escaped)":"\#(escaped)"}"#)
   }
+
+  @Test("the answers to an array are those to each of its submissions, alike or not")
+  func submissions() {
+    func one(_ id: Int64, at time: Int64 = 5, notes: [String] = []) -> Submission {
+      Submission(
+        id: RequestID(sequence: id, origin: 7), disposition: .created, nextStart: WallTime(unixMilliseconds: time), notes: notes)
+    }
+    let all = [one(1), one(2), one(3, notes: ["raised"]), one(4, notes: ["raised"]), one(5), one(6, at: 6), one(6, at: 6)]
+    let together = JSONWriter.object { $0.submissions("requests", all) }
+    let apart = JSONWriter.object { $0.array("requests", all) { $0.submission($1) } }
+    #expect(String(decoding: together, as: UTF8.self) == String(decoding: apart, as: UTF8.self))
+    #expect(JSONWriter.object { $0.submissions("requests", []) } == Array("{\"requests\":[]}".utf8))
+  }
 }

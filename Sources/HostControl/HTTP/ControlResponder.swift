@@ -165,7 +165,7 @@ struct ControlResponder: Sendable {
       request.body, of: identifier, idempotencyKey: try request.headers.idempotencyKey(), traceparent: request.headers.traceparent)
     let submissions = parks ? try await host.submitOrPark(requests) : try await host.submit(requests)
     return .json(submissions.contains(where: \.isParked) ? .accepted : .created, capacity: 64 + submissions.count * 400) { writer in
-      if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
+      if isArray { writer.submissions("requests", submissions) } else { submissions.first.map { writer.submission($0) } }
     }.about(submissions.map(\.id.description), of: Self.names(of: requests.map(\.identifier.rawValue)))
   }
 

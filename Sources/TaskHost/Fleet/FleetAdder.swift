@@ -27,7 +27,7 @@ struct FleetAdder {
   func refuseExcess(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) {
     // Nobody is answered before all is known: the next question may fail.
     let refusals = try arrivals.map { (arrival) throws(FleetError) in
-      try agent.counts.add(arrival.submissions.lazy.map(\.record.request.identifier), session)
+      try agent.counts.add(arrival.submissions.lazy.map { $0.record.request.identifier }, session)
     }
     guard refusals.contains(where: { $0 != nil }) else { return }
     for (arrival, refusal) in zip(arrivals, refusals) { if let refusal { arrival.completion(.failure(refusal)) } }
@@ -77,7 +77,10 @@ struct FleetAdder {
     guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return 0 }
     let submissions = plain.count == 1 ? plain[0].submissions : plain.flatMap(\.submissions)
     let ids: [RequestID]
-    do throws(FleetError) { ids = try session.enqueue(try drafts(of: submissions, session)) } catch {
+    do throws(FleetError) {
+      let lanes = try numbers.ids(of: submissions.lazy.map { $0.record.lane }, session)
+      ids = try session.enqueue(submissions.count) { FleetDraft(record: submissions[$0].record, lane: lanes[$0]) }
+    } catch {
       switch error {
       // Each by itself, it shows which of them it is.
       case .locked, .unfit: return 0
@@ -101,7 +104,9 @@ struct FleetAdder {
       settleConflict(of: arrival)
       return 0
     }
-    let done = try session.enqueue(named: try drafts(of: arrival.submissions, session), tells: tells)
+    let lanes = try numbers.ids(of: arrival.submissions.lazy.map { $0.record.lane }, session)
+    let drafts = zip(arrival.submissions, lanes).map { FleetDraft(record: $0.record, lane: $1, fingerprint: $0.fingerprint) }
+    let done = try session.enqueue(named: drafts, tells: tells)
     if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
       settleConflict(of: arrival)
       return 0
@@ -136,15 +141,8 @@ struct FleetAdder {
     return .success(answers)
   }
 
-  private mutating func drafts(of submissions: [FleetSubmission], _ session: FleetSession) throws(FleetError) -> [FleetDraft] {
-    if submissions.count > 1 { try numbers.learn(submissions.lazy.map(\.record.lane), session) }
-    var drafts: [FleetDraft] = []
-    drafts.reserveCapacity(submissions.count)
-    for submission in submissions { drafts.append(try draft(of: submission, session)) }
-    return drafts
-  }
-
+  /// A submission without keys.
   mutating func draft(of submission: FleetSubmission, _ session: FleetSession) throws(FleetError) -> FleetDraft {
-    FleetDraft(record: submission.record, lane: try numbers.id(of: submission.record.lane, session), fingerprint: submission.fingerprint)
+    FleetDraft(record: submission.record, lane: try numbers.id(of: submission.record.lane, session))
   }
 }
