@@ -36,7 +36,7 @@ extension HostConfiguration {
         TOMLField("labels", \.labels, .list(.line), about: "What the operator says of this host, such as \"gpu\"."),
         TOMLField(
           "max_pending", \.maxPending, .integer(1...1_000_000_000),
-          about: "How many requests an identifier may have pending in the fleet. Counted roughly, and before a host adds more."),
+          about: "How many requests an identifier may have pending in the fleet, counted roughly before a host adds more."),
       ]
     }
   }

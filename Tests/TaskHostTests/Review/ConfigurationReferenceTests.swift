@@ -48,7 +48,7 @@ import Testing
     // These are only for a host on TCP, for one with a collector, and for one of a fleet.
     let others: Set<String> = [
       "control.names", "control.certificate", "control.key", "control.plaintext", "traces.service_name", "traces.sample",
-      "fleet.labels",
+      "fleet.labels", "fleet.max_pending",
     ]
     let text = Self.keys.filter { !others.contains($0.key) }.filter {
       !$0.key.contains("*") && !["notify", "trusted_keys"].contains($0.key.prefix { $0 != "." })
