@@ -25,6 +25,8 @@ final class FleetAgent: Sendable {
     var arrivals: [Arrival] = []
     /// Whether the thread that looks waits, and whether it is to add the arrivals.
     var (isIdle, isOffered) = (false, false)
+    /// Whether the thread that submits adds some at this moment.
+    var isAdding = false
     var errands: [FleetErrand] = []
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
@@ -201,7 +203,8 @@ final class FleetAgent: Sendable {
       let arrival = Arrival(submissions: submissions, completion: completion)
       try queue(arrival, in: \.arrivals, named: "submissions")
       let isOffered = state.withLock { state in
-        if state.isIdle, state.arrivals.count == 1, submissions.count == 1, !arrival.hasKeys { state.isOffered = true }
+        // Of many clients, what comes while others are added goes together.
+        if state.isIdle, !state.isAdding, state.arrivals.count == 1, submissions.count == 1, !arrival.hasKeys { state.isOffered = true }
         return state.isOffered
       }
       if isOffered { wakeForWork() } else { state.broadcast() }
@@ -259,9 +262,10 @@ final class FleetAgent: Sendable {
 
   /// Waits for submissions, and takes them; nil once the agent is over.
   func takeArrivals() -> [Arrival]? {
-    state.wait { state in
+    state.withLock { $0.isAdding = false }
+    return state.wait { state in
       guard state.arrivals.isEmpty || state.isOffered else {
-        defer { state.arrivals = [] }
+        defer { (state.arrivals, state.isAdding) = ([], true) }
         return .done(state.arrivals)
       }
       return state.isOver ? .done(nil) : .again()
