@@ -86,7 +86,7 @@ extension FleetSchema {
     // Of the limits that hold for the whole fleet, 0 is none; hosts that claim what is limited wait for each other, in the order of the groups.
     //
     // The plans are those that fit any arguments. Left to choose, PostgreSQL makes new ones at each call, and that takes longer than all
-    // that the call does.
+    // that the call does. The functions that this one calls are planned in the same way.
     """
     CREATE OR REPLACE FUNCTION taskhost.look(
       me uuid, lanes bigint[], limits bigint[], groups bigint[], key_runs bigint[], rates bigint[], periods bigint[], key_rates bigint[],
@@ -96,7 +96,7 @@ extension FleetSchema {
       id bigint, lane integer, rank bigint, epoch bigint, lost integer, payload bytea, event_payload bytea, checkpoint bytea, record text,
       moved bigint, next_due bigint, at bigint, stopped text, late text, has_event boolean, waiting text, found text, reached integer,
       pauses text)
-    LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+    LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan \(indexed) AS $$
     DECLARE
       i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
       counted text; running jsonb;

@@ -128,6 +128,40 @@ struct FleetQueueTests {
     #expect(counts.ready == 1 && counts.later == 0, "what was added with refused claims is not there")
   }
 
+  @Test("a connection that has made its plans with empty tables reads none of them as a whole when they have grown")
+  func plans() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    // As often as it takes until plans are kept.
+    for _ in 0..<8 {
+      _ = try fleet.session.enqueue([fleet.draft()])
+      let claims = try fleet.claim(host, 10)
+      _ = try fleet.session.exchange(host, settling: try claims.map { try fleet.settled($0, as: .succeeded) }, wanting: [])
+    }
+    try fleet.server.run(
+      """
+      INSERT INTO taskhost.request (id, identifier, state, lane, due, rank, payload, record)
+      SELECT i, 'org.example.fleet', 'pending', 1, 0, 0, '', '' FROM generate_series(1, 20000) i
+      """, on: fleet.address)
+    func scanned() throws -> Int64? {
+      _ = try fleet.session.ask(PostgresStatement("SELECT pg_stat_force_next_flush()"))
+      return try fleet.session.ask(
+        PostgresStatement(
+          "SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname IN ('request', 'ready', 'later')")
+      ).int(0, 0)
+    }
+    let before = try scanned()
+    for _ in 0..<3 {
+      let ids = try fleet.session.enqueue([fleet.draft(), fleet.draft()])
+      let claims = try fleet.claim(host, 1)
+      _ = try fleet.session.exchange(host, settling: try claims.map { try fleet.settled($0, as: .succeeded) }, wanting: [])
+      _ = try fleet.session.take(host, ids)
+      _ = try fleet.session.giveBackUnknown(host, besides: [])
+      _ = try fleet.session.renew(host, identifiers: [fleet.identifier])
+    }
+    #expect(try scanned() == before)
+  }
+
   @Test func liveRequestsAreCountedAndThoseOfALargeTableEstimated() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()
