@@ -110,9 +110,12 @@ final class FleetExchanges {
     try stream.look(session)
     agent.parking.move(by: agent)
     try adder.refuseExcess(&work.arrivals, session)
-    let single = mayJoin(work) ? FleetAdder.single(of: work.arrivals) : nil
+    let (known, isLeaving) = (agent.lease.incarnation, agent.lease.isLeaving)
+    // Whether what has arrived may wait until the host knows what it wants.
+    let mayWait = lanes.plain != nil && known != nil && cleared == known && work.errands.isEmpty && !work.isOver && !isLeaving
+    let single = mayWait ? FleetAdder.single(of: work.arrivals) : nil
     if single == nil { try adder.add(&work.arrivals, session, counting: &work.added) }
-    guard let incarnation = agent.lease.incarnation else {
+    guard let incarnation = known else {
       if work.added > 0 { try session.notify() }
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
       work.errands = []
@@ -125,7 +128,7 @@ final class FleetExchanges {
       try cancelStale(session, incarnation)
       cleared = incarnation
     }
-    if !work.isOver, agent.lease.isLeaving { return try giveUp(&work, session, incarnation) }
+    if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !work.isAsked, work.added == 0, single == nil, let rest = looks.rest { return rest }
     if lanes.plain == nil {
@@ -179,12 +182,6 @@ final class FleetExchanges {
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
     let areShown = try progress.publish(session, incarnation)
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
-  }
-
-  /// Whether what has arrived may wait until the host knows what it wants.
-  private func mayJoin(_ work: FleetAgent.Work) -> Bool {
-    lanes.plain != nil && cleared != nil && cleared == agent.lease.incarnation && work.errands.isEmpty && !work.isOver
-      && !agent.lease.isLeaving
   }
 
   /// A single request as it is added with the claims of the host; nil if the host does not want it, or its claims may wait for other hosts.
