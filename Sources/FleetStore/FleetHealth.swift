@@ -86,8 +86,8 @@ package struct FleetHealth: Sendable {
   package var tables: [Table] = []
   /// Commits that wait for a synchronous standby for longer than they should.
   package var waitingCommits: Int64 = 0
-  /// Functions of the fleet that are not there. Nothing else was looked at then.
-  package var missingFunctions: [String] = []
+  /// Tables and functions of the fleet that are not there. Nothing else was looked at then.
+  package var missing: [String] = []
   /// Whether the constraint is there that lets whoever fences a host wait for its transactions.
   package var fencesWait = true
   /// The partitions of today and tomorrow that are not there.

@@ -241,12 +241,13 @@ extension FleetSchema {
     // One request that names itself, by a unique key or an idempotency key. `known` is: new, held (its unique key is), repeated, or
     // different (the idempotency key stands for another submission). `keeps` says whether that is all if its key is held; otherwise the
     // host goes on with the holder, and nothing has happened here. `told` says whether hosts are told of it; if not, the first one that
-    // looks finds that it has become due, and tells the others. `submitted` is as in `enqueue`.
+    // looks finds that it has become due, and tells the others. `submitted` is as in `enqueue`. With
+    // `whole`, what is different fails the transaction, which adds others too.
     """
     CREATE OR REPLACE FUNCTION taskhost.enqueue_named(
       task text, lane_id bigint, due_at bigint, its_rank bigint, its_event text, its_deadline bigint, content bytea, its_record text,
       named text, idempotent text, print bigint, drawn bigint, keeps boolean, told boolean, submitted bigint DEFAULT NULL,
-      repeats boolean DEFAULT false)
+      repeats boolean DEFAULT false, whole boolean DEFAULT false)
     RETURNS TABLE (id bigint, known text) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -260,6 +261,9 @@ extension FleetSchema {
         INSERT INTO taskhost.idempotency (key, fingerprint, request, since) VALUES (idempotent, print, made, now) ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
           SELECT i.fingerprint, i.request INTO before FROM taskhost.idempotency i WHERE i.key = idempotent;
+          IF whole AND before.fingerprint <> print THEN
+            RAISE EXCEPTION 'the idempotency key "%" was used for another submission', idempotent USING ERRCODE = 'TH002';
+          END IF;
           RETURN QUERY SELECT before.request, CASE WHEN before.fingerprint = print THEN 'repeated' ELSE 'different' END;
           RETURN;
         END IF;

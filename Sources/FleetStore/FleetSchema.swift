@@ -124,9 +124,12 @@ enum FleetSchema {
   static var allTables: [String] { firstTables + repeatingTables }
   private static var firstTables: [String] { tables + pauseTables + graphTables + importTables }
 
-  /// The names of the tables that ``corrections`` cannot make.
-  static var firstTableNames: [String] {
-    firstTables.compactMap { statement in
+  /// The names of all tables, and of those that ``corrections`` cannot make.
+  static var tableNames: [String] { names(of: allTables) }
+  static var firstTableNames: [String] { names(of: firstTables) }
+
+  private static func names(of tables: [String]) -> [String] {
+    tables.compactMap { statement in
       let words = statement.split(maxSplits: 3) { $0 == " " || $0 == "\n" }
       return words.count > 2 && words[0] == "CREATE" && words[1] == "TABLE" ? String(words[2].prefix { $0 != "(" }) : nil
     }

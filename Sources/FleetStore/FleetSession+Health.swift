@@ -14,10 +14,10 @@ extension FleetSession {
     let time = try ask(PostgresStatement("SELECT \(FleetSchema.clock)"))
     health.trip = SystemClock().wallTime - asked
     health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
-    let missing = try ask(Self.functions)
-    health.missingFunctions = (0..<missing.count).compactMap { missing.text($0, 0) }
+    let missing = try ask(Self.missing)
+    health.missing = (0..<missing.count).compactMap { missing.text($0, 0) }
     // The rest needs them.
-    guard health.missingFunctions.isEmpty else { return health }
+    guard health.missing.isEmpty else { return health }
     health.fencesWait = try ask(PostgresStatement("SELECT \(FleetSchema.fencesWait)")).flag(0, 0)
     health.members = try members()
     let oldest = PostgresValue.int(patience.wholeMilliseconds)
@@ -124,11 +124,12 @@ extension FleetSession {
     } catch { return 0 }
   }
 
-  private static let functions = PostgresStatement(
+  private static let missing = PostgresStatement(
     """
-    SELECT n.name FROM unnest($1::text[]) AS n (name)
-    WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname = n.name) ORDER BY n.name
-    """, .texts(FleetSchema.functionNames))
+    SELECT 'taskhost.' || n.name FROM unnest($1::text[]) AS n (name)
+    WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname = n.name)
+    UNION SELECT t.name FROM unnest($2::text[]) AS t (name) WHERE to_regclass(t.name) IS NULL ORDER BY 1
+    """, .texts(FleetSchema.functionNames), .texts(FleetSchema.tableNames))
 
   /// Of this database, and those that are prepared.
   private static let transactions = """

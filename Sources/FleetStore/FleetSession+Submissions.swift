@@ -38,21 +38,25 @@ extension FleetSession {
   /// Adds requests with unique or idempotency keys, all or none.
   ///
   /// - Parameter tells: Whether ``notify()`` follows.
+  /// - Throws: ``FleetError/changed`` if an idempotency key of several was used for another submission.
   package func enqueue(named drafts: [FleetDraft], tells: Bool = false) throws(FleetError) -> [NamedSubmission] {
-    let rows = try ask([Self.shortWaits] + drafts.map { Self.enqueue(named: $0) }, then: tells ? Self.notification : nil)
+    let isPart = drafts.count > 1
+    let rows = try ask(
+      [Self.shortWaits] + drafts.map { Self.enqueue(named: $0, isPart: isPart) }, then: tells ? Self.notification : nil)
     return try rows.dropFirst().map { (rows) throws(FleetError) in try named(rows) }
   }
 
-  static func enqueue(named draft: FleetDraft) -> PostgresStatement {
+  /// - Parameter isPart: Whether others are added with it, all or none.
+  static func enqueue(named draft: FleetDraft, isPart: Bool = false) -> PostgresStatement {
     let record = draft.record
     let keeps = record.request.uniqueKey == nil || record.request.onConflict == .keep
     return PostgresStatement(
-      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14, $15 = 1)",
+      "SELECT id, known FROM taskhost.enqueue_named($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 = 1, true, $14, $15 = 1, $16 = 1)",
       .text(record.request.identifier.rawValue), .int(draft.lane), .int(record.due.unixMilliseconds), .int(rank(of: record)),
       .text(record.request.event?.name), .int(deadline(of: record)), .bytes(record.request.payload), .text(RecordText.text(of: record)),
       .text(record.request.uniqueKey), .text(record.request.idempotencyKey), .int(Int64(bitPattern: draft.fingerprint)),
       .int(draft.isDrawn ? record.id.sequence : nil), .int(keeps ? 1 : 0), .int(submitted(record)),
-      .int(record.isRepeating ? 1 : 0)
+      .int(record.isRepeating ? 1 : 0), .int(isPart ? 1 : 0)
     ).kept
   }
 

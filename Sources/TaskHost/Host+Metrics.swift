@@ -9,10 +9,8 @@ extension Host {
     let (status, handlers, shared) = await wholeStatus(onlyFailing: true)
     var schedules = (try? store.scheduleSums()) ?? [:]
     // Of what the fleet runs without a schedule, nobody counts failures in a row: no figure is better than 0.
-    for identifier in handlers where schedules[identifier] == nil && fleet?.identifiers.contains(identifier) != true {
-      schedules[identifier] = ScheduleSum()
-    }
-    for (identifier, sum) in shared.sums { schedules[identifier, default: ScheduleSum()].note(sum) }
+    for identifier in handlers where schedules[identifier] == nil { schedules[identifier] = ScheduleSum() }
+    for identifier in fleet?.identifiers ?? [] { schedules[identifier] = shared.sums[identifier] }
     let (tasks, lateness) = events.endedRuns.current
     return HostMetrics(
       status: status, schedules: schedules, tasks: tasks, startLateness: lateness, commits: store.commits, logBytes: store.logBytes,

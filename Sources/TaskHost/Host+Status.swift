@@ -78,12 +78,14 @@ extension Host {
     _ handlers: [TaskIdentifier: HandlerOverview], _ shared: SharedActivity, onlyFailing: Bool
   ) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: onlyFailing)
+    // What the host's store remembers of them is from before the fleet had them.
+    if let fleet { schedules.removeAll { $0.request == nil && fleet.identifiers.contains($0.identifier) } }
     let known = Dictionary(schedules.map { ($0.identifier, 1) }, uniquingKeysWith: +)
     schedules += shared.schedules
     let scheduled = Set(shared.schedules.map(\.identifier))
     for identifier in handlers.keys where !onlyFailing && known[identifier] == nil {
       let lastRun = shared.lastRuns[identifier]
-      if lastRun != nil || !scheduled.contains(identifier) { schedules.append(ScheduleRecord(identifier: identifier, lastRun: lastRun)) }
+      if lastRun != nil || !scheduled.contains(identifier) { schedules.append(ScheduleRecord(of: identifier, lastRun)) }
     }
     return ScheduleRecord.listed(schedules).map { schedule in
       let throttle = handlers[schedule.identifier]?.throttle
@@ -133,6 +135,15 @@ extension SharedActivity {
     sums = try session.scheduleSums(of: identifiers)
     if !onlyFailing { lastRuns = try session.lastRuns(of: identifiers, besides: schedules.compactMap(\.request?.id)) }
     deadLetters = try session.deadLetters(of: identifiers)
+  }
+}
+
+extension ScheduleRecord {
+  /// Of runs of which only the last one is known.
+  fileprivate init(of identifier: TaskIdentifier, _ run: RunRecord?) {
+    self.init(identifier: identifier, lastRun: run)
+    if run?.outcome?.isSuccess == true { lastSuccess = run?.ended }
+    if run?.outcome?.isFailure == true { (failures, failingSince) = (1, run?.ended) }
   }
 }
 

@@ -144,9 +144,10 @@ struct FleetDoctorTests {
   func functions() async throws {
     let fleet = try await Fleet(try PostgresServer.shared.get())
     try fleet.server.run("DROP FUNCTION taskhost.promote(integer), taskhost.late()", on: fleet.address)
+    try fleet.server.run("DROP TABLE taskhost.repeating", on: fleet.address)
     let (status, told) = try await fleet.doctor()
     #expect(status == 1)
-    let seen = "failure database: the fleet's tables are not complete: functions taskhost.late, taskhost.promote are missing"
+    let seen = "failure database: the fleet's tables are not complete: taskhost.late, taskhost.promote, taskhost.repeating are missing"
     #expect(told == [seen], "\(told)")
     let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address])
     #expect(made.status == 0, "\(made)")

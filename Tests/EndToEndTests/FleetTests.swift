@@ -45,20 +45,50 @@ struct FleetTests {
       }
       try await FleetGround.joined(first, second)
       var ids: [String] = []
-      for _ in 0..<5 {
-        let answer = try await first.cli("submit", "job", "--after", "1h")
+      let named = ["--key", "n", "--on-conflict", "replace", "--idempotency-key", "i"]
+      for number in 0..<5 {
+        let answer = try await first.cli(["submit", "job", "--after", "1h"] + (number == 1 ? named : []))
         #expect(answer.status == 0, "\(answer)")
         ids.append(answer.output.trimmingCharacters(in: .whitespacesAndNewlines))
       }
       for more in [[], ["--follows", ids[0]], ["--key", "k", "--on-conflict", "replace"]] {
         let refused = try await first.cli(["submit", "job", "--after", "1h"] + more)
         #expect(
-          refused.status != 0 && refused.errors.contains("job has 5 live requests in the fleet, and may have 5 (fleet.max_pending)"),
+          refused.status != 0
+            && refused.errors.contains(
+              "job has 5 live requests in the fleet, and with 1 more it would have more than 5 (fleet.max_pending)"),
           "\(refused)")
       }
       #expect(try await first.cli("tasks", "cancel", ids[0]).status == 0)
       #expect(try await second.cli("submit", "job", "--after", "1h").status == 0)
       #expect(try await second.cli("submit", "job", "--after", "1h").status != 0)
+      // What adds nothing finds its way.
+      for (host, same) in [
+        (first, named), (second, named), (first, Array(named.prefix(4))), (second, ["--key", "n", "--on-conflict", "keep"]),
+      ] {
+        let answer = try await host.cli(["submit", "job", "--after", "1h"] + same)
+        #expect(answer.status == 0 && (!same.contains("i") || answer.output.contains(ids[1])), "\(same): \(answer)")
+      }
+    }
+  }
+
+  @Test("an array with an idempotency key of another submission adds nothing, and the refusal names the element")
+  func atomic() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "exit 0") { first, _ in
+      try await FleetGround.joined(first)
+      let plain = #"{"identifier":"job","delay_ms":3600000}"#
+      let named = #"{"identifier":"job","delay_ms":3600000,"idempotency_key":"A"}"#
+      let other = #"{"identifier":"job","delay_ms":7200000,"idempotency_key":"A"}"#
+      for array in [[plain, named, other], [named, plain, other]] {
+        let refused = try await first.post("/v1/requests", "[\(array.joined(separator: ","))]")
+        #expect(refused.status == 409 && (try? refused.json())?["error"]?["field"]?.string == "[2].idempotency_key", "\(refused)")
+      }
+      #expect(try await first.post("/v1/requests", "[\(plain),\(named)]").status == 201)
+      #expect(try await first.post("/v1/requests", "[\(plain),\(other)]").status == 409)
+      #expect(try await first.post("/v1/requests", "[\(plain),\(named)]").status == 201)
+      let all = try await first.json("tasks", "list", "identifier:job")["requests"]?.array ?? []
+      #expect(all.count == 3, "two without a key, and one with it: \(all)")
     }
   }
 

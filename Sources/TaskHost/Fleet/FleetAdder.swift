@@ -27,7 +27,9 @@ struct FleetAdder {
   func refuseExcess(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) {
     // Nobody is answered before all is known: the next question may fail.
     let refusals = try arrivals.map { (arrival) throws(FleetError) in
-      try agent.counts.add(arrival.submissions.lazy.map { $0.record.request.identifier }, session)
+      try agent.counts.add(arrival.submissions.lazy.map { $0.record.request.identifier }, session) {
+        arrival.submissions.map(\.record.request)
+      }
     }
     guard refusals.contains(where: { $0 != nil }) else { return }
     for (arrival, refusal) in zip(arrivals, refusals) { if let refusal { arrival.completion(.failure(refusal)) } }
@@ -106,7 +108,13 @@ struct FleetAdder {
     }
     let lanes = try numbers.ids(of: arrival.submissions.lazy.map { $0.record.lane }, session)
     let drafts = zip(arrival.submissions, lanes).map { FleetDraft(record: $0.record, lane: $1, fingerprint: $0.fingerprint) }
-    let done = try session.enqueue(named: drafts, tells: tells)
+    let done: [NamedSubmission]
+    do throws(FleetError) { done = try session.enqueue(named: drafts, tells: tells) } catch {
+      guard error == .changed else { throw error }
+      // The scheduler says which of them it is.
+      settleConflict(of: arrival)
+      return 0
+    }
     if done.contains(where: { $0.known == .held }), arrival.submissions.contains(where: \.changesHolder) {
       settleConflict(of: arrival)
       return 0

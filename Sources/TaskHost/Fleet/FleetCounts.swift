@@ -12,6 +12,7 @@ final class FleetCounts: Sendable {
     /// How many were added here since.
     var added = 0
     let asked: MonotonicTime
+    var live: Int { count + added }
   }
 
   private let most: Int
@@ -21,22 +22,36 @@ final class FleetCounts: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// Counts requests that are about to be added.
+  /// Counts requests that are about to be added. One that is known by its idempotency key, or whose unique key is held, adds nothing.
   ///
+  /// - Parameters:
+  ///   - identifiers: Theirs.
+  ///   - requests: Themselves: asked for if there is no room.
   /// - Returns: Why they are too many; nil if they are not.
-  func add(_ identifiers: some Sequence<TaskIdentifier>, _ session: FleetSession) throws(FleetError) -> RequestRefusal? {
-    var counts: [TaskIdentifier: Int] = [:]
-    for identifier in identifiers { counts[identifier, default: 0] += 1 }
+  func add(
+    _ identifiers: some Sequence<TaskIdentifier>, _ session: FleetSession, requests: () -> [TaskRequest]
+  ) throws(FleetError) -> RequestRefusal? {
+    guard let refusal = try add(Self.counts(identifiers), session) else { return nil }
+    let requests = requests()
+    guard requests.contains(where: { $0.uniqueKey != nil || $0.idempotencyKey != nil }) else { return refusal }
+    return try add(Self.counts(Self.new(requests, session).map(\.identifier)), session)
+  }
+
+  private static func counts(_ identifiers: some Sequence<TaskIdentifier>) -> [TaskIdentifier: Int] {
+    identifiers.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+  }
+
+  private func add(_ counts: [TaskIdentifier: Int], _ session: FleetSession) throws(FleetError) -> RequestRefusal? {
     for (identifier, count) in counts where needsAnswer(identifier, count) {
       let live = try session.liveCount(of: identifier)
       known.withLock { $0[identifier] = Known(count: live, asked: SystemClock.now) }
     }
     return known.withLock { known in
       for (identifier, count) in counts {
-        guard let one = known[identifier], one.count + one.added + count > most else { continue }
+        guard let live = known[identifier]?.live, live + count > most else { continue }
         return RequestRefusal(
           .limit,
-          "\(identifier) has \(one.count + one.added) live requests in the fleet, and may have \(most) (fleet.max_pending): cancel some, or raise that"
+          "\(identifier) has \(live) live requests in the fleet, and with \(count) more it would have more than \(most) (fleet.max_pending): cancel some, or raise that"
         )
       }
       for (identifier, count) in counts { known[identifier]?.added += count }
@@ -44,11 +59,27 @@ final class FleetCounts: Sendable {
     }
   }
 
+  /// Those of the requests that would be new.
+  private static func new(_ requests: [TaskRequest], _ session: FleetSession) throws(FleetError) -> [TaskRequest] {
+    let known = try session.known(requests.compactMap(\.idempotencyKey))
+    let keys = requests.filter { $0.onConflict != .append }.compactMap { request in
+      request.uniqueKey.map { (identifier: request.identifier, key: $0) }
+    }
+    let held = Set(
+      try session.holders(of: keys).map { FleetUniqueKey($0.identifier, $0.key) }
+        + session.windows(of: keys).map { FleetUniqueKey($0.identifier, $0.key) })
+    return requests.filter { request in
+      if let key = request.idempotencyKey, known[key] != nil { return false }
+      guard let key = request.uniqueKey, request.onConflict != .append else { return true }
+      return !held.contains(FleetUniqueKey(request.identifier, key))
+    }
+  }
+
   private func needsAnswer(_ identifier: TaskIdentifier, _ count: Int) -> Bool {
     known.withLock { known in
       guard let one = known[identifier] else { return true }
-      let isFar = one.added + count <= (most - one.count) / 10
-      return !isFar && SystemClock.now - one.asked >= Self.pause
+      guard one.live + count <= most else { return SystemClock.now - one.asked >= Self.pause }
+      return one.added + count > (most - one.count) / 10
     }
   }
 }

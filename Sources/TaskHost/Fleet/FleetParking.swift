@@ -57,7 +57,8 @@ final class FleetParking: Sendable {
           if case .success(false) = result { agent.cancelInFleet(submission.id) }
           ended(isDone: (try? result.get()) != nil)
         }
-      case .failure(let refusal) where refusal.code == .unavailable: ended(isDone: false)
+      // There is room again when others have ended.
+      case .failure(let refusal) where refusal.code == .unavailable || refusal.code == .limit: ended(isDone: false)
       case .failure(let refusal):
         agent.log.error("the fleet refuses the parked request \(parked.id): \(refusal)")
         agent.scheduler.perform(.refuseParked(parked.id, because: refusal), completion: done)

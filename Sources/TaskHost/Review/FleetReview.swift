@@ -44,15 +44,15 @@ public struct FleetReview: Sendable {
 
   /// Everything that was looked at, what is well too.
   func findings() -> [Finding] {
-    guard health.missingFunctions.isEmpty else {
-      let names = health.missingFunctions
+    guard health.missing.isEmpty else {
+      let names = health.missing
       return [
         Finding(
           .database, .failure,
-          "the fleet's tables are not complete: \(names.count == 1 ? "the function" : "functions") "
-            + "\(names.prefix(5).map { "taskhost.\($0)" }.joined(separator: ", "))\(names.count > 5 ? " and others" : "") "
+          "the fleet's tables are not complete: \(names.prefix(5).joined(separator: ", "))\(names.count > 5 ? " and others" : "") "
             + "\(names.count == 1 ? "is" : "are") missing",
-          why: "hosts run none of the fleet's requests", remedy: "run taskhost fleet init, which makes functions anew")
+          why: "hosts run none of the fleet's requests",
+          remedy: "run taskhost fleet init, which makes functions anew, and taskhost.repeating; another table comes back from a backup")
       ]
     }
     let parts: [(Finding.Topic, [Finding], ok: String)] = [

@@ -67,14 +67,14 @@ extension SchedulerCore {
       submission.notes += pauses.holding(record, now: now).map { $0.note(at: now) }
     }
     if let key = submitted.idempotencyKey {
-      let fingerprint = RequestFingerprint(of: submitted).value
+      let known = KnownSubmission(
+        fingerprint: RequestFingerprint(of: submitted).value, request: submission.id, disposition: submission.disposition, submitted: now)
       if visiting != nil {
         // The fleet remembers it with the request.
-        visiting?.keys[submission.id] = FleetSubmissionKey(key: key, fingerprint: fingerprint)
+        visiting?.keys[submission.id] = FleetSubmissionKey(key: key, fingerprint: known.fingerprint)
+        visiting?.known[key] = known
       } else {
-        try transaction.remember(
-          KnownSubmission(fingerprint: fingerprint, request: submission.id, disposition: submission.disposition, submitted: now), key: key,
-          by: submitter.plugin)
+        try transaction.remember(known, key: key, by: submitter.plugin)
       }
     }
     return submission

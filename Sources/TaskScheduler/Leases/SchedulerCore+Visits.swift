@@ -70,7 +70,7 @@ extension SchedulerCore {
     /// Ids of the fleet for the requests that the visit adds, last first.
     var drawn: [RequestID]
     /// What the idempotency keys of its submissions stand for.
-    let known: [String: KnownSubmission]
+    var known: [String: KnownSubmission]
     /// The idempotency keys of the requests that it has added.
     var keys: [RequestID: FleetSubmissionKey] = [:]
     /// The unique keys that are held until a time, as far as its submissions name them.
