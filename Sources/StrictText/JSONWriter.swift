@@ -112,7 +112,7 @@ public struct JSONWriter {
     bytes.append(contentsOf: text)
   }
 
-  /// The same, which takes a tenth of the time.
+  /// The same for an array, in a tenth of the time: other modules' calls of the general form append byte by byte.
   public mutating func raw(_ text: [UInt8]) {
     separate()
     bytes.append(contentsOf: text)

@@ -122,7 +122,7 @@ extension Host {
 /// What a fleet remembers of the identifiers that it has, wherever they ran.
 struct SharedActivity: Sendable {
   var schedules: [ScheduleRecord] = []
-  /// Of all schedules of each identifier.
+  /// Of all schedules of each identifier, where those without failures are left out.
   var sums: [TaskIdentifier: ScheduleSum] = [:]
   /// The last runs that are none of these schedules'.
   var lastRuns: [TaskIdentifier: RunRecord] = [:]
@@ -132,8 +132,11 @@ struct SharedActivity: Sendable {
 extension SharedActivity {
   init(of identifiers: [TaskIdentifier], _ session: FleetSession, onlyFailing: Bool) throws(FleetError) {
     schedules = try session.schedules(of: identifiers, limit: Host.shownSchedules, onlyFailing: onlyFailing)
-    sums = try session.scheduleSums(of: identifiers)
-    if !onlyFailing { lastRuns = try session.lastRuns(of: identifiers, besides: schedules.compactMap(\.request?.id)) }
+    if onlyFailing {
+      sums = try session.scheduleSums(of: identifiers)
+    } else {
+      lastRuns = try session.lastRuns(of: identifiers, besides: schedules.compactMap(\.request?.id))
+    }
     deadLetters = try session.deadLetters(of: identifiers)
   }
 }
