@@ -203,7 +203,7 @@ final class FleetAgent: Sendable {
       let arrival = Arrival(submissions: submissions, completion: completion)
       try queue(arrival, in: \.arrivals, named: "submissions")
       let isOffered = state.withLock { state in
-        // Of many clients, what comes while others are added goes together.
+        // What many clients submit while the other thread adds some waits for it, and goes together.
         if state.isIdle, !state.isAdding, state.arrivals.count == 1, submissions.count == 1, !arrival.hasKeys { state.isOffered = true }
         return state.isOffered
       }

@@ -17,7 +17,7 @@ final class FleetCounts: Sendable {
 
   private let most: Int
   private let known = Guarded<[TaskIdentifier: Known]>([:])
-  /// How long a full identifier is full without another question.
+  /// How long the database is not asked again about an identifier that is full.
   private static let pause = Duration.seconds(1)
 
   init(most: Int) { self.most = most }
@@ -25,8 +25,8 @@ final class FleetCounts: Sendable {
   /// Counts requests that are about to be added. One that is known by its idempotency key, or whose unique key is held, adds nothing.
   ///
   /// - Parameters:
-  ///   - identifiers: Theirs.
-  ///   - requests: Themselves: asked for if there is no room.
+  ///   - identifiers: The identifier of each.
+  ///   - requests: Gives the requests themselves, if there is no room.
   /// - Returns: Why they are too many; nil if they are not.
   func add(
     _ identifiers: some Sequence<TaskIdentifier>, _ session: FleetSession, requests: () -> [TaskRequest]
