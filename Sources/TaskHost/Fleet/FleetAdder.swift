@@ -27,7 +27,7 @@ struct FleetAdder {
   func refuseExcess(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) {
     // Nobody is answered before all is known: the next question may fail.
     let refusals = try arrivals.map { (arrival) throws(FleetError) in
-      try agent.counts.add(arrival.submissions.lazy.map { $0.record.request.identifier }, session) {
+      try agent.bound.add(arrival.submissions.lazy.map { $0.record.request.identifier }, session) {
         arrival.submissions.map(\.record.request)
       }
     }
@@ -130,7 +130,9 @@ struct FleetAdder {
 
   /// Lets the scheduler decide what becomes of the holders of a submission's unique keys.
   private func settleConflict(of arrival: FleetAgent.Arrival) {
-    agent.add(FleetErrand(submitting: arrival.submissions.map(\.submitted), completion: arrival.completion))
+    var errand = FleetErrand(submitting: arrival.submissions.map(\.submitted), completion: arrival.completion)
+    errand.isCounted = true
+    agent.add(errand)
   }
 
   private static func answers(to arrival: FleetAgent.Arrival, _ done: [NamedSubmission]) -> Result<[Submission], RequestRefusal> {

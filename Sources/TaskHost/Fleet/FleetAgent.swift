@@ -48,7 +48,7 @@ final class FleetAgent: Sendable {
   let scheduler: Scheduler
   let lease: FleetLease
   let parking = FleetParking()
-  let counts: FleetCounts
+  let bound: FleetBound
   private let state = Guarded(State())
   private let waker: Int32
   /// Whether the thread was woken and has not taken its work yet.
@@ -74,7 +74,7 @@ final class FleetAgent: Sendable {
     _ place: FleetPlace, mostPending: Int, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger,
     lasts: @escaping @Sendable (Int64) -> Void
   ) throws(HostFailure) {
-    counts = FleetCounts(most: mostPending)
+    bound = FleetBound(most: mostPending)
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
     observedSince = { [weak events] in events?.observedSince }
     complete = { [weak events] in events?.live.complete($0) ?? $0 }

@@ -35,6 +35,8 @@ struct FleetErrand: Sendable {
   /// Whether dead letters are to live again: those that failed because of them come along, and one whose unique key another request has is
   /// left alone.
   var revives = false
+  /// Whether its submission was counted when it arrived, see ``FleetBound``.
+  var isCounted = false
   /// Gets what was gathered, and which of the requests the change is for.
   let visit: @Sendable (Scheduler, FleetVisitors, [RequestID], @escaping @Sendable (Result<Visited, RequestRefusal>) -> Void) -> Void
   let refuse: @Sendable (RequestRefusal) -> Void
@@ -68,6 +70,11 @@ extension FleetExchanges {
   /// - Throws: If the database is away, or the lease has ended. Who asked knows it then.
   func run(_ errand: FleetErrand, _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     do throws(FleetError) {
+      if case .submission(let requests) = errand.subject, !errand.isCounted,
+        let refusal = try agent.bound.add(requests.lazy.map(\.identifier), session, requests: { requests })
+      {
+        return errand.refuse(refusal)
+      }
       var result: Result<FleetErrand.Visited, RequestRefusal>
       var triesLeft = Self.mostTries
       repeat {

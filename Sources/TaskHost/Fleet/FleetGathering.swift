@@ -58,7 +58,6 @@ extension FleetExchanges {
       taken = try session.take(incarnation, ids)
       gathering.subjects = taken.map(\.id)
     case .submission(let requests):
-      if let refusal = try agent.counts.add(requests.lazy.map(\.identifier), session, requests: { requests }) { return .failure(refusal) }
       switch try gatherKeys(of: requests, &gathering, session, incarnation) {
       case .success(let holders): taken = holders
       case .failure(let refusal): return .failure(refusal)

@@ -2,11 +2,11 @@ import FleetStore
 import HostThreads
 import TaskModel
 
-/// How many live requests each identifier has in the fleet, as far as this host knows.
+/// Keeps the live requests of each identifier in the fleet within `fleet.max_pending`.
 ///
 /// The host counts what it adds, and asks the database before it has added a tenth of what may still come. So the fleet's hosts together
-/// go little beyond `fleet.max_pending`, and submissions ask rarely.
-final class FleetCounts: Sendable {
+/// go little beyond it, and submissions ask rarely.
+final class FleetBound: Sendable {
   private struct Known {
     var count: Int
     /// How many were added here since.
@@ -26,7 +26,7 @@ final class FleetCounts: Sendable {
   ///
   /// - Parameters:
   ///   - identifiers: The identifier of each.
-  ///   - requests: Gives the requests themselves, if there is no room.
+  ///   - requests: Returns the same requests. Called only if there is no room.
   /// - Returns: Why they are too many; nil if they are not.
   func add(
     _ identifiers: some Sequence<TaskIdentifier>, _ session: FleetSession, requests: () -> [TaskRequest]
