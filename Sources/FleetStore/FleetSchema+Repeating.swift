@@ -1,6 +1,3 @@
-import TaskModel
-import TaskStore
-
 // What became of the runs of requests that repeat.
 
 extension FleetSchema {
@@ -55,27 +52,4 @@ extension FleetSchema {
     END $$
     """
   ]
-}
-
-extension FleetSession {
-  /// Notes which of these requests repeat, and what their runs have come to; nil if none does.
-  static func noteRepeating(_ requests: some Collection<(record: RequestRecord, runs: [RunRecord])>) -> PostgresStatement? {
-    let repeating = requests.filter(\.record.isRepeating)
-    guard !repeating.isEmpty else { return nil }
-    return PostgresStatement("SELECT taskhost.note_repeating($1, $2, $3, $4, $5, $6)") {
-      var (ids, identifiers): ([Int64], [String?]) = ([], [])
-      var (runIDs, runs): ([String?], [String?]) = ([], [])
-      var (succeeded, failed): ([Int64], [Int64]) = ([], [])
-      for request in repeating {
-        let after = request.runs.lastIndex { $0.outcome?.isSuccess == true }.map { request.runs[($0 + 1)...] }
-        ids.append(request.record.id.sequence)
-        identifiers.append(request.record.request.identifier.rawValue)
-        runIDs.append(request.runs.last?.id.description)
-        runs.append(request.runs.last.map { RecordText.text(of: $0.listed) })
-        succeeded.append(after == nil ? 0 : 1)
-        failed.append(Int64((after ?? request.runs[...]).count { $0.outcome?.isFailure == true }))
-      }
-      return [.ints(ids), .texts(identifiers), .texts(runIDs), .texts(runs), .ints(succeeded), .ints(failed)]
-    }.kept
-  }
 }

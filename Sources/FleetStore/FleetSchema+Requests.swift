@@ -34,18 +34,6 @@ extension FleetSchema {
       END LOOP;
     END $$
     """,
-    // How many requests of an identifier live. No index has that: it would cost each of them more than this. Of a large table, a sample of its
-    // pages is counted, which takes some milliseconds.
-    """
-    CREATE OR REPLACE FUNCTION taskhost.live_count(which text) RETURNS bigint LANGUAGE plpgsql AS $$
-    DECLARE
-      pages double precision := pg_relation_size('taskhost.request') / current_setting('block_size')::integer;
-      share double precision := least(1, 2000 / greatest(1, pages));
-    BEGIN
-      RETURN (SELECT (count(*) / share)::bigint FROM taskhost.request r TABLESAMPLE SYSTEM (100 * share)
-        WHERE r.identifier = which AND r.state <> 'failed');
-    END $$
-    """,
   ]
 
   /// The functions that each look calls are in plpgsql, which keeps their plans: a function in SQL is planned anew at each call.
@@ -208,6 +196,18 @@ extension FleetSchema {
   ]
 
   static let submitting = [
+    // How many requests of an identifier live. No index has that: it would cost each of them more than this. Of a large table, a sample of its
+    // pages is counted, which takes some milliseconds.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.live_count(which text) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+      pages double precision := pg_relation_size('taskhost.request') / current_setting('block_size')::integer;
+      share double precision := least(1, 2000 / greatest(1, pages));
+    BEGIN
+      RETURN (SELECT (count(*) / share)::bigint FROM taskhost.request r TABLESAMPLE SYSTEM (100 * share)
+        WHERE r.identifier = which AND r.state <> 'failed');
+    END $$
+    """,
     // All or none. The ids come in the order of the requests. Those that are due a while after their submission have its time in
     // `submitted`: a host that has not learned yet that the database's clock was set back is ahead of it. `repeating` has the places of those
     // that repeat, from 1 on.

@@ -124,6 +124,9 @@ enum FleetSchema {
   static var allTables: [String] { firstTables + repeatingTables }
   private static var firstTables: [String] { tables + pauseTables + graphTables + importTables }
 
+  /// Which of the tables $1 are not there.
+  static let missingTables = "SELECT t FROM unnest($1::text[]) AS u (t) WHERE to_regclass(t) IS NULL ORDER BY t"
+
   /// The names of all tables, and of those that ``corrections`` cannot make.
   static var tableNames: [String] { names(of: allTables) }
   static var firstTableNames: [String] { names(of: firstTables) }

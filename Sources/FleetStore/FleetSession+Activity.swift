@@ -1,4 +1,5 @@
 package import TaskModel
+import TaskStore
 
 // What the fleet remembers of the runs of identifiers and schedules.
 
@@ -84,6 +85,27 @@ extension FleetSession {
         lastSuccess: rows.int(row, 1).map { WallTime(unixMilliseconds: $0) }, failures: Int(clamping: rows.int(row, 2) ?? 0))
     }
     return sums
+  }
+
+  /// Notes which of these requests repeat, and what their runs have come to; nil if none does.
+  static func noteRepeating(_ requests: some Collection<(record: RequestRecord, runs: [RunRecord])>) -> PostgresStatement? {
+    let repeating = requests.filter(\.record.isRepeating)
+    guard !repeating.isEmpty else { return nil }
+    return PostgresStatement("SELECT taskhost.note_repeating($1, $2, $3, $4, $5, $6)") {
+      var (ids, identifiers): ([Int64], [String?]) = ([], [])
+      var (runIDs, runs): ([String?], [String?]) = ([], [])
+      var (succeeded, failed): ([Int64], [Int64]) = ([], [])
+      for request in repeating {
+        let after = request.runs.lastIndex { $0.outcome?.isSuccess == true }.map { request.runs[($0 + 1)...] }
+        ids.append(request.record.id.sequence)
+        identifiers.append(request.record.request.identifier.rawValue)
+        runIDs.append(request.runs.last?.id.description)
+        runs.append(request.runs.last.map { RecordText.text(of: $0.listed) })
+        succeeded.append(after == nil ? 0 : 1)
+        failed.append(Int64((after ?? request.runs[...]).count { $0.outcome?.isFailure == true }))
+      }
+      return [.ints(ids), .texts(identifiers), .texts(runIDs), .texts(runs), .ints(succeeded), .ints(failed)]
+    }.kept
   }
 
   /// Of a run.

@@ -14,8 +14,8 @@ extension FleetSession {
     let time = try ask(PostgresStatement("SELECT \(FleetSchema.clock)"))
     health.trip = SystemClock().wallTime - asked
     health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
-    let missing = try ask(Self.missing)
-    health.missing = (0..<missing.count).compactMap { missing.text($0, 0) }
+    let missing = try ask([Self.missingFunctions, PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.tableNames))])
+    health.missing = missing.flatMap { part in (0..<part.count).compactMap { part.text($0, 0) } }
     // The rest needs them.
     guard health.missing.isEmpty else { return health }
     health.fencesWait = try ask(PostgresStatement("SELECT \(FleetSchema.fencesWait)")).flag(0, 0)
@@ -124,12 +124,11 @@ extension FleetSession {
     } catch { return 0 }
   }
 
-  private static let missing = PostgresStatement(
+  private static let missingFunctions = PostgresStatement(
     """
     SELECT 'taskhost.' || n.name FROM unnest($1::text[]) AS n (name)
-    WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname = n.name)
-    UNION SELECT t.name FROM unnest($2::text[]) AS t (name) WHERE to_regclass(t.name) IS NULL ORDER BY 1
-    """, .texts(FleetSchema.functionNames), .texts(FleetSchema.tableNames))
+    WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname = n.name) ORDER BY n.name
+    """, .texts(FleetSchema.functionNames))
 
   /// Of this database, and those that are prepared.
   private static let transactions = """

@@ -4,9 +4,11 @@ import TaskStore
 // Requests on their way into the fleet.
 
 extension FleetSession {
-  /// Adds so many requests that have no name of their own, all or none. Returns their ids in order.
+  /// Adds requests without keys, all or none. Returns their ids in order.
   ///
-  /// - Parameter draft: Makes each, once. The server works on the first ones while others are made.
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - draft: Makes the request at each place, once. The server works on the first ones while others are made.
   package func enqueue(_ count: Int, _ draft: @escaping @Sendable (Int) -> FleetDraft) throws(FleetError) -> [RequestID] {
     let ids = try ask(Self.parts(of: count).map { Self.enqueue($0, draft) }).flatMap { self.ids($0) }
     guard ids.count == count else { throw .refused("it gave \(ids.count) ids for \(count) requests") }

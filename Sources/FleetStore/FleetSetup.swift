@@ -45,8 +45,7 @@ package enum FleetSetup {
         throw PostgresError(code: otherLease, "\(known)")
       }
       let missing = try connection.run(
-        PostgresStatement("SELECT t FROM unnest($1::text[]) AS u (t) WHERE to_regclass(t) IS NULL", .texts(FleetSchema.firstTableNames)),
-        by: deadline)
+        PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.firstTableNames)), by: deadline)
       guard missing.count == 0 else {
         throw PostgresError(code: "42P01", (0..<missing.count).compactMap { missing.text($0, 0) }.joined(separator: ", ") + " is missing")
       }

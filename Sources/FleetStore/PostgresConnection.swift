@@ -195,7 +195,7 @@ final class PostgresConnection {
     if contents.reduce(0, { $0 + ($1?.count ?? 0) }) >= Self.bytesToWaitFor { guard pg_flush(connection) >= 0 else { throw lost } }
   }
 
-  /// Of a statement with so many bytes, it takes longer to write the next one than to send it.
+  /// A statement with this many bytes goes out at once: writing the next one takes longer than sending it.
   private static let bytesToWaitFor = 16_384
 
   /// The name under which the server keeps a statement, or will when it comes to it; nil if it is to read the text.

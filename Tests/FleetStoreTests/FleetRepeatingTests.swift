@@ -82,7 +82,7 @@ struct FleetRepeatingTests {
     try fleet.session.publish(host, running: [run])
     _ = try fleet.session.fence(host, because: "a test")
     let listed = try schedules(fleet)
-    #expect(listed.map(\.lastRun?.outcome) == [.lost] && listed.map(\.failures) == [1], "a lost run is no failure of the handler")
+    #expect(listed.map(\.lastRun?.outcome) == [.lost] && listed.map(\.failures) == [1], "a lost run does not count as a failure")
   }
 
   @Test func aFleetOfAnEarlierBuildGetsTheTable() throws {

@@ -150,9 +150,4 @@ struct FleetAdder {
     }
     return .success(answers)
   }
-
-  /// A submission without keys.
-  mutating func draft(of submission: FleetSubmission, _ session: FleetSession) throws(FleetError) -> FleetDraft {
-    FleetDraft(record: submission.record, lane: try numbers.id(of: submission.record.lane, session))
-  }
 }

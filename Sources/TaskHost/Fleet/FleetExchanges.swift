@@ -189,7 +189,7 @@ final class FleetExchanges {
     of single: FleetSubmission?, joining wanted: [FleetDemand], _ session: FleetSession
   ) throws(FleetError) -> FleetDraft? {
     guard let single, !wanted.isEmpty, !wanted.contains(where: \.isLimited) else { return nil }
-    let draft = try adder.draft(of: single, session)
+    let draft = FleetDraft(record: single.record, lane: try laneID(single.record.lane, session))
     return wanted.contains { $0.lane == draft.lane } ? draft : nil
   }
 
@@ -206,7 +206,7 @@ final class FleetExchanges {
     guard let draft else { return try exchange(adding: nil) }
     do throws(FleetError) { return try exchange(adding: draft) } catch {
       switch error {
-      // A lease that has ended is no reason to refuse a submission; if the request is one, that shows by itself.
+      // A submission does not need the lease. If the database cannot hold the request, adding it alone says so.
       case .fenced, .unfit: try adder.add(&work.arrivals, session, counting: &work.added)
       default: throw error
       }
