@@ -31,8 +31,8 @@ public struct ControlFixture: Sendable {
 
   /// Runs `body` while a server answers on `socket`, and ends the server gracefully.
   public static func serve(
-    _ host: any ControlledHost, on socket: ControlSocket, remote: RemoteAccess? = nil, auditDirectory: String? = nil,
-    redaction: PayloadRedaction = PayloadRedaction(),
+    _ host: any ControlledHost, on socket: ControlSocket, passed: Int32? = nil, remote: RemoteAccess? = nil,
+    auditDirectory: String? = nil, redaction: PayloadRedaction = PayloadRedaction(),
     watch: @escaping ControlServer.Watch = { _, _ in }, changing change: (inout ControlServer) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
@@ -40,8 +40,8 @@ public struct ControlFixture: Sendable {
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     var server = ControlServer(
-      host: host, socket: socket, remote: remote, auditDirectory: auditDirectory, redaction: redaction, logger: logger, watch: watch,
-      onListening: { signal.finish() })
+      host: host, socket: socket, passed: passed, remote: remote, auditDirectory: auditDirectory, redaction: redaction, logger: logger,
+      watch: watch, onListening: { signal.finish() })
     change(&server)
     let service = server
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [service], logger: logger))

@@ -26,6 +26,8 @@ struct HTTPServer: Service {
     case passed(descriptor: Int32)
   }
 
+  private static let loops = MultiThreadedEventLoopGroup.singleton
+
   let address: Address
   /// Who comes in over TCP; nil on a Unix socket, where the file's mode decides.
   var door: RemoteDoor?
@@ -41,7 +43,7 @@ struct HTTPServer: Service {
   /// Serves until a graceful shutdown, which lets responses in progress end, or until it is cancelled, which drops them.
   func run() async throws {
     let open = OpenConnections()
-    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    let bootstrap = ServerBootstrap(group: Self.loops)
       .serverChannelOption(.backlog, value: Int32(ControlServer.maximumConnections))
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -66,7 +68,7 @@ struct HTTPServer: Service {
           progress.isOffered = true
           return progress.isEnding
         }
-        if isEnding || !isWanted { channel.close(promise: nil) }
+        if isEnding || !isWanted { Self.endListening(channel) }
         if isEnding { open.end() }
         try? await channel.closeFuture.get()
         try? await open.drained(on: channel.eventLoop).get()
@@ -76,13 +78,20 @@ struct HTTPServer: Service {
           return progress.isOffered
         }
         guard isOffered else { return }
-        channel.close(promise: nil)
+        Self.endListening(channel)
         open.end()
       }
     } onCancel: {
       channel.close(promise: nil)
       open.close()
     }
+  }
+
+  /// Accepts no further connections, then closes the socket. NIO drops what is still being set up on its own thread when the socket closes.
+  private static func endListening(_ channel: any Channel) {
+    channel.setOption(.autoRead, value: false).flatMap {
+      EventLoopFuture.andAllComplete(loops.makeIterator().map { $0.submit {} }, on: channel.eventLoop)
+    }.whenComplete { _ in channel.close(promise: nil) }
   }
 
   /// The clock sits right behind the parser, so that it also sees requests that the pipelining handler holds back. TLS comes before all of it:
