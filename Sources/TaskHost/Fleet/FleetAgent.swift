@@ -97,7 +97,7 @@ final class FleetAgent: Sendable {
   func begin() throws(HostFailure) {
     do {
       try start("fleet") { FleetExchanges($0).serve() }
-      try start("fleet-submit") { FleetSubmissions($0).serve() }
+      try start("fleet-submit") { FleetOutbox($0).serve() }
     } catch { throw HostFailure(.temporary, "fleet: \(error)") }
     try lease.begin()
   }

@@ -12,7 +12,7 @@ final class FleetExchanges {
   /// What the last connection left at the server.
   private var left: Int64?
   private var lanes = FleetLanes()
-  private var adder: FleetAdder
+  private var writer: FleetWriter
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -48,7 +48,7 @@ final class FleetExchanges {
 
   init(_ agent: FleetAgent) {
     self.agent = agent
-    adder = FleetAdder(agent)
+    writer = FleetWriter(agent)
     schedules = FleetSchedules(agent)
     progress = FleetProgress(agent)
     successes = FleetSuccesses(agent)
@@ -65,7 +65,7 @@ final class FleetExchanges {
         agent.set(failure: nil)
       } catch {
         agent.putBack(work)
-        adder.refuse(work.arrivals, error)
+        writer.refuse(work.arrivals, error)
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
           forgetSession()
@@ -89,7 +89,7 @@ final class FleetExchanges {
 
   private func forgetSession() {
     left = session?.left ?? left
-    (session, cleared, looks, lanes, adder, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetAdder(agent), "")
+    (session, cleared, looks, lanes, writer, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetWriter(agent), "")
   }
 
   /// The host ends: what it holds goes to others at once.
@@ -109,12 +109,12 @@ final class FleetExchanges {
     keepDays(session)
     try stream.look(session)
     agent.parking.move(by: agent)
-    try adder.refuseExcess(&work.arrivals, session)
+    try writer.refuseExcess(&work.arrivals, session)
     let (known, isLeaving) = (agent.lease.incarnation, agent.lease.isLeaving)
     // Whether what has arrived may wait until the host knows what it wants.
     let mayWait = lanes.plain != nil && known != nil && cleared == known && work.errands.isEmpty && !work.isOver && !isLeaving
-    let single = mayWait ? FleetAdder.single(of: work.arrivals) : nil
-    if single == nil { try adder.add(&work.arrivals, session, counting: &work.added) }
+    let single = mayWait ? FleetWriter.single(of: work.arrivals) : nil
+    if single == nil { try writer.add(&work.arrivals, session, counting: &work.added) }
     guard let incarnation = known else {
       if work.added > 0 { try session.notify() }
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
@@ -133,14 +133,14 @@ final class FleetExchanges {
     if !work.isAsked, work.added == 0, single == nil, let rest = looks.rest { return rest }
     if lanes.plain == nil {
       let plain = try session.plainLanes(of: agent.place.host.identifiers)
-      for lane in plain { adder.numbers.note(lane.id, of: lane.lane) }
+      for lane in plain { writer.numbers.note(lane.id, of: lane.lane) }
       lanes.plain = plain
     }
     let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
     let draft = try draft(of: single, joining: wanted, session)
     // What the host does not want is for others: they need not wait for this host's look, nor this host look.
     let isForOthers = wanted.isEmpty
-    if draft == nil { try adder.add(&work.arrivals, session, counting: &work.added, tells: isForOthers) }
+    if draft == nil { try writer.add(&work.arrivals, session, counting: &work.added, tells: isForOthers) }
     var added = work.added + (draft == nil ? 0 : 1)
     var isAsked = work.isAsked || added > 0
     if added > 0, isForOthers {
@@ -163,7 +163,7 @@ final class FleetExchanges {
     agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
-    if let named = exchange.added { adder.answer(&work.arrivals, named) }
+    if let named = exchange.added { writer.answer(&work.arrivals, named) }
     agent.cancel(exchange.cancelled)
     if !exchange.late.isEmpty { try run(FleetErrand(untold: exchange.late) { .relax($0) }, session, incarnation) }
     if !exchange.undecided.isEmpty { try run(FleetErrand(untold: exchange.undecided) { .decide($0) }, session, incarnation) }
@@ -207,7 +207,7 @@ final class FleetExchanges {
     do throws(FleetError) { return try exchange(adding: draft) } catch {
       switch error {
       // A submission does not need the lease. If the database cannot hold the request, adding it alone says so.
-      case .fenced, .unfit: try adder.add(&work.arrivals, session, counting: &work.added)
+      case .fenced, .unfit: try writer.add(&work.arrivals, session, counting: &work.added)
       default: throw error
       }
       return try exchange(adding: nil)
@@ -273,7 +273,7 @@ final class FleetExchanges {
     }
   }
 
-  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 { try adder.numbers.id(of: lane, session) }
+  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 { try writer.numbers.id(of: lane, session) }
 
   /// Whether an identifier got all that the host wanted of it.
   private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
@@ -353,7 +353,7 @@ final class FleetExchanges {
     for claim in claimed {
       switch claim.record {
       case .success(var record):
-        adder.numbers.note(claim.lane, of: record.lane)
+        writer.numbers.note(claim.lane, of: record.lane)
         record.losses = record.losses.adding(saturating: claim.lost)
         requests.append(
           LeasedRequest(

@@ -9,16 +9,16 @@ import TaskScheduler
 ///
 /// While the thread that looks waits for something to do, it adds single requests itself: two connections that both have slept answer
 /// later than one.
-final class FleetSubmissions {
+final class FleetOutbox {
   private let agent: FleetAgent
   private var session: FleetSession?
   /// What the last connection left at the server.
   private var left: Int64?
-  private var adder: FleetAdder
+  private var writer: FleetWriter
   /// Why the last submissions were not added, and how often in a row that was so.
   private var failures: (last: FleetError?, count: Int) = (nil, 0)
 
-  init(_ agent: FleetAgent) { (self.agent, adder) = (agent, FleetAdder(agent)) }
+  init(_ agent: FleetAgent) { (self.agent, writer) = (agent, FleetWriter(agent)) }
 
   /// Adds what comes, until the agent is over and nothing waits any more.
   func serve() {
@@ -27,8 +27,8 @@ final class FleetSubmissions {
       var failure: FleetError?
       do throws(FleetError) {
         let session = try connected()
-        try adder.refuseExcess(&arrivals, session)
-        try adder.add(&arrivals, session, counting: &added)
+        try writer.refuseExcess(&arrivals, session)
+        try writer.add(&arrivals, session, counting: &added)
       } catch { failure = error }
       agent.note(added: added)
       note(failure, refusing: arrivals)
@@ -38,9 +38,9 @@ final class FleetSubmissions {
   /// - Parameter failure: Why some were not added; nil if all were answered.
   private func note(_ failure: FleetError?, refusing arrivals: [FleetAgent.Arrival]) {
     guard let failure else { return failures = (nil, 0) }
-    adder.refuse(arrivals, failure)
+    writer.refuse(arrivals, failure)
     left = session?.left ?? left
-    (session, adder) = (nil, FleetAdder(agent))
+    (session, writer) = (nil, FleetWriter(agent))
     if agent.trouble == nil, failure.isNews(after: failures.last) {
       agent.log.error("what was submitted for the fleet is refused: \(failure)")
     }

@@ -4,7 +4,7 @@ import TaskModel
 import TaskScheduler
 
 /// Adds what was submitted here to the fleet's database, and answers.
-struct FleetAdder {
+struct FleetWriter {
   let agent: FleetAgent
   var numbers = FleetLaneNumbers()
 
