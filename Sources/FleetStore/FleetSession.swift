@@ -170,8 +170,7 @@ package final class FleetSession {
     _ incarnation: String, settling settled: [SettledRequest], adding draft: FleetDraft? = nil, wanting wanted: [FleetDemand],
     watching watched: [Int64] = [], searching search: FleetLaneSearch? = nil, pauses mark: String? = nil
   ) throws(FleetError) -> FleetExchange {
-    var statements: [PostgresStatement] = []
-    if !settled.isEmpty { statements = [Self.holdLease(incarnation)] + Self.finish(incarnation, settled) }
+    var statements = settled.isEmpty ? [] : Self.recording(incarnation, settled)
     if let draft { statements.append(Self.enqueue(named: draft)) }
     statements.append(try Self.look(incarnation, wanted, watched, search, pauses: mark))
     let rows = try ask(statements)
@@ -181,10 +180,7 @@ package final class FleetSession {
     var exchange = FleetExchange()
     var before = rows.dropLast()
     if draft != nil, let added = before.popLast() { exchange.added = try named(added) }
-    if !settled.isEmpty {
-      let accepted = Set(before.dropFirst().flatMap { part in (0..<part.count).compactMap { part.int($0, 0) } })
-      exchange.fenced = settled.map(\.record.id).filter { !accepted.contains($0.sequence) }
-    }
+    exchange.fenced = Self.fenced(settled, before)
     exchange.claimed = claimed(looked)
     let last = looked.count - 1
     exchange.promoted = looked.int(last, 9) ?? 0
@@ -202,6 +198,26 @@ package final class FleetSession {
       (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
     }
     return exchange
+  }
+
+  /// Records what became of requests that the host held.
+  ///
+  /// - Parameter tells: Whether the hosts are told.
+  /// - Returns: Those that were not the host's to decide any more.
+  /// - Throws: ``FleetError/fenced`` if the lease has ended: nothing has happened.
+  package func record(_ incarnation: String, _ settled: [SettledRequest], tells: Bool) throws(FleetError) -> [RequestID] {
+    guard !settled.isEmpty else { return [] }
+    return Self.fenced(settled, try ask(Self.recording(incarnation, settled), then: tells ? Self.notification : nil)[...])
+  }
+
+  private static func recording(_ incarnation: String, _ settled: [SettledRequest]) -> [PostgresStatement] {
+    [holdLease(incarnation)] + finish(incarnation, settled)
+  }
+
+  /// - Parameter rows: The answers to ``recording(_:_:)``.
+  private static func fenced(_ settled: [SettledRequest], _ rows: ArraySlice<PostgresRows>) -> [RequestID] {
+    let accepted = Set(rows.dropFirst().flatMap { part in (0..<part.count).compactMap { part.int($0, 0) } })
+    return settled.map(\.record.id).filter { !accepted.contains($0.sequence) }
   }
 
   /// Makes the transaction wait for whoever fences the host, and fail if it is fenced.

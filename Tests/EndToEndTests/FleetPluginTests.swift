@@ -41,6 +41,26 @@ struct FleetPluginTests {
     }
   }
 
+  @Test("hundreds of short runs that end together, are tried again at once, or let others run, run as often as they should")
+  func crowd() async throws {
+    try await withHosts { fleet, first, second in
+      func submit(_ count: Int, _ request: (Int) -> String) async throws -> [String] {
+        let answer = try await first.post("/v1/requests", "[\((0..<count).map(request).joined(separator: ","))]")
+        #expect(answer.status == 201, "\(answer)")
+        return try answer.json()["requests"]?.array.compactMap { $0["id"]?.string } ?? []
+      }
+      let again = try await submit(400) { _ in #"{"identifier":"test.script","payload":"retry-after 1;result-until 2 3"}"# }
+      for id in again { try await second.request(id, is: "succeeded") }
+      let runs = "SELECT count(*), count(DISTINCT request) FROM taskhost.run"
+      #expect(try fleet.server.run(runs, on: fleet.address) == "800|400")
+      let before = try await submit(100) { _ in #"{"identifier":"test.script","delay_ms":1500}"# }
+      let after = try await submit(100) { #"{"identifier":"test.script","after":[{"request":"\#(before[$0])"}]}"# }
+      for id in after { try await first.request(id, is: "succeeded") }
+      #expect(try fleet.server.run(runs, on: fleet.address) == "1000|600")
+      #expect(try fleet.server.run("SELECT count(*) FROM taskhost.claim", on: fleet.address) == "0")
+    }
+  }
+
   @Test("an event of a run wakes requests of the fleet at whichever host they run")
   func raises() async throws {
     try await withHosts { _, first, second in

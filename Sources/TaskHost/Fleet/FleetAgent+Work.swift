@@ -19,8 +19,7 @@ extension FleetAgent {
     var arrivals: [Arrival] = []
     var added = 0
     var errands: [FleetErrand] = []
-    /// What ended of the requests that the host owns still.
-    var settled: [(request: SurrenderedRequest, holding: Holding)] = []
+    var settled: [Ended] = []
     var isOver = false
     /// Whether somebody wants the database to be looked at. Work may be here before its waking is.
     var mustLook = false

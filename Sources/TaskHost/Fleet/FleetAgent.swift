@@ -12,44 +12,12 @@ import TaskScheduler
 /// One thread looks for work and records what has ended, another one adds what is submitted here. What ended is kept until the database has
 /// taken it, or the lease has ended.
 final class FleetAgent: Sendable {
-  /// A request that the host owns.
-  struct Holding {
-    let lane: Int64
-    let incarnation: String
-    let since: MonotonicTime
-  }
-
-  private struct State {
-    var holdings: [RequestID: Holding] = [:]
-    var settled: [SurrenderedRequest] = []
-    var arrivals: [Arrival] = []
-    /// Whether the thread that looks waits, and whether it is to add the arrivals.
-    var (isIdle, isOffered) = (false, false)
-    /// Whether the thread that submits adds some at this moment.
-    var isAdding = false
-    var errands: [FleetErrand] = []
-    var schedules: [ScheduleName: ScheduledRequest] = [:]
-    /// Changes with ``schedules``.
-    var schedulesVersion = 1
-    /// Why the last turn with the database failed; nil if it did not.
-    var failure: FleetError?
-    /// See ``set(stale:)``.
-    var stale: [RequestID] = []
-    /// The requests that somebody has cancelled and that were told so here.
-    var cancelled: Set<RequestID> = []
-    /// How many requests were added that are due soon, see ``note(added:)``.
-    var added = 0
-    var isOver = false
-    /// How many threads have not ended.
-    var running = 0
-  }
-
   let place: FleetPlace
   let scheduler: Scheduler
   let lease: FleetLease
   let parking = FleetParking()
   let bound: FleetBound
-  private let state = Guarded(State())
+  let state = Guarded(State())
   private let waker: Int32
   /// Whether the thread was woken and has not taken its work yet.
   private let isWoken = Atomic(false)
@@ -97,7 +65,7 @@ final class FleetAgent: Sendable {
   func begin() throws(HostFailure) {
     do {
       try start("fleet") { FleetExchanges($0).serve() }
-      try start("fleet-submit") { FleetOutbox($0).serve() }
+      try start("fleet-send") { FleetOutbox($0).serve() }
     } catch { throw HostFailure(.temporary, "fleet: \(error)") }
     try lease.begin()
   }
@@ -151,14 +119,18 @@ final class FleetAgent: Sendable {
   }
 
   /// Lets the thread do what waits for it.
-  private func wakeForWork() {
+  func wakeForWork() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
     taskhost_system_event_set(waker)
   }
 
   /// The scheduler holds these no more.
   func surrendered(_ requests: [SurrenderedRequest]) {
-    state.withLock { $0.settled += requests }
+    let areForOutbox = state.withLock { state in
+      state.settled += requests
+      return state.sending == .nothing && state.areManySettled
+    }
+    if areForOutbox { state.broadcast() }
     wake()
   }
 
@@ -204,7 +176,8 @@ final class FleetAgent: Sendable {
       try queue(arrival, in: \.arrivals, named: "submissions")
       let isOffered = state.withLock { state in
         // What many clients submit while the other thread adds some waits for it, and goes together.
-        if state.isIdle, !state.isAdding, state.arrivals.count == 1, submissions.count == 1, !arrival.hasKeys { state.isOffered = true }
+        let isAlone = state.sending != .submissions && state.arrivals.count == 1 && submissions.count == 1
+        if state.isIdle, isAlone, !arrival.hasKeys { state.isOffered = true }
         return state.isOffered
       }
       if isOffered { wakeForWork() } else { state.broadcast() }
@@ -236,7 +209,7 @@ final class FleetAgent: Sendable {
 
   private func leaseHasEnded() {
     let held = state.withLock { state in
-      defer { (state.holdings, state.cancelled) = ([:], []) }
+      defer { (state.holdings, state.recording, state.cancelled) = ([:], [:], []) }
       return Array(state.holdings.keys)
     }
     // First what waits, so that nothing begins any more, then what runs.
@@ -257,30 +230,6 @@ final class FleetAgent: Sendable {
 
   /// These are in the fleet by mistake: they are cancelled there, if nobody runs them yet.
   func set(stale: [RequestID]) { state.withLock { $0.stale = stale } }
-
-  // MARK: For the thread that submits
-
-  /// Waits for submissions, and takes them; nil once the agent is over.
-  func takeArrivals() -> [Arrival]? {
-    state.withLock { $0.isAdding = false }
-    return state.wait { state in
-      guard state.arrivals.isEmpty || state.isOffered else {
-        defer { (state.arrivals, state.isAdding) = ([], true) }
-        return .done(state.arrivals)
-      }
-      return state.isOver ? .done(nil) : .again()
-    }
-  }
-
-  /// Says how many requests were added that are due soon: this host looks at them, or tells others of them.
-  func note(added count: Int) {
-    guard count > 0 else { return }
-    state.withLock { $0.added += count }
-    wakeForWork()
-  }
-
-  /// Waits, but not longer than the agent lasts.
-  func rest(for pause: Duration) { _ = state.wait(until: SystemClock.now + pause) { state in state.isOver ? true : nil } }
 
   // MARK: For the thread that looks
 
@@ -310,33 +259,29 @@ final class FleetAgent: Sendable {
     let mustLook = mustLook.exchange(false, ordering: .acquiringAndReleasing)
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
-    return state.withLock { state in
+    let isLeaving = lease.isLeaving
+    return state.wait { state in
+      let isEnding = state.isOver || isLeaving
+      // What is being recorded must not be fenced.
+      if isEnding, state.sending == .ends { return .again() }
       var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
       (state.added, state.errands) = (0, [])
       if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }
       (state.isIdle, state.isOffered) = (false, false)
-      for request in state.settled {
-        // What an earlier incarnation held is not this host's to decide.
-        if let holding = state.holdings[request.record.id] { work.settled.append((request, holding)) }
-      }
-      state.settled = []
-      return work
+      let areForOutbox = state.sending == .ends || state.sending == .nothing && state.areManySettled
+      if isEnding || !areForOutbox { work.settled = state.takeEnded() }
+      return .done(work)
     }
   }
 
   /// The database has recorded these, which is told now, or they are somebody else's.
   ///
   /// - Parameter fenced: Those that are.
-  func letGo(of requests: [SurrenderedRequest], fenced: [RequestID]) {
-    state.withLock { state in
-      for request in requests {
-        state.holdings[request.record.id] = nil
-        state.cancelled.remove(request.record.id)
-      }
-    }
+  func letGo(of ended: [Ended], fenced: [RequestID]) {
+    state.withLock { $0.letGo(of: ended) }
     guard observedSince() != nil else { return }
     let fenced = Set(fenced)
-    for request in requests where !fenced.contains(request.record.id) {
+    for (request, _) in ended where !fenced.contains(request.record.id) {
       for run in request.runs { observe(.run(run)) }
       var record = request.record
       record.request.payload = []
@@ -356,7 +301,9 @@ final class FleetAgent: Sendable {
   func hold(_ claims: [ClaimedRequest], as incarnation: String) {
     let now = SystemClock.now
     state.withLock { state in
-      for claim in claims { state.holdings[claim.id] = Holding(lane: claim.lane, incarnation: incarnation, since: now) }
+      for claim in claims {
+        state.holdings[claim.id] = Holding(lane: claim.lane, incarnation: incarnation, epoch: claim.epoch, since: now)
+      }
     }
   }
 
@@ -373,12 +320,8 @@ final class FleetAgent: Sendable {
   }
 
   /// How many requests of each lane the host has, besides those that have ended.
-  func heldCounts(besides ended: [(request: SurrenderedRequest, holding: Holding)]) -> [Int64: Int] {
-    state.withLock { state in
-      var counts = state.holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
-      for (_, holding) in ended { counts[holding.lane, default: 0] -= 1 }
-      return counts
-    }
+  func heldCounts(besides ended: [Ended]) -> [Int64: Int] {
+    state.withLock { $0.heldCounts(besides: ended) }
   }
 
   /// Whether the host has requests of the fleet.

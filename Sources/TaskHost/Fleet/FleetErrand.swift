@@ -128,7 +128,7 @@ extension FleetExchanges {
   ) throws(FleetError) {
     var settled: [SettledRequest] = []
     for request in visited.changed {
-      var one = try settlement(request, session)
+      var one = try writer.settlement(request, session)
       (one.hasNewPayload, one.edges) = (true, request.edges)
       settled.append(one)
     }

@@ -16,12 +16,8 @@ extension FleetExchanges {
   ///
   /// - Returns: How long until the next turn.
   func giveUp(_ work: inout FleetAgent.Work, _ session: FleetSession, _ incarnation: String) throws(FleetError) -> Duration {
-    let settled = try settlements(work.settled, incarnation, session)
-    if !settled.isEmpty {
-      let exchange = try session.exchange(incarnation, settling: settled, wanting: [])
-      try session.notify()
-      agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
-    }
+    let settled = try writer.settlements(work.settled, incarnation, session)
+    if !settled.isEmpty { agent.letGo(of: work.settled, fenced: try session.record(incarnation, settled, tells: true)) }
     work.settled = []
     let given = Awaited<Void>()
     agent.scheduler.giveBack(agent.held(as: incarnation)) { _ in given.set(()) }

@@ -12,7 +12,7 @@ final class FleetExchanges {
   /// What the last connection left at the server.
   private var left: Int64?
   private var lanes = FleetLanes()
-  private var writer: FleetWriter
+  var writer: FleetWriter
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
@@ -150,7 +150,7 @@ final class FleetExchanges {
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
-    let settled = try settlements(work.settled, incarnation, session)
+    let settled = try writer.settlements(work.settled, incarnation, session)
     let asked = SystemClock.bootNanoseconds
     let exchange = try exchange(incarnation, settling: settled, adding: draft, wanting: wanted, &work, session)
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
@@ -160,7 +160,7 @@ final class FleetExchanges {
     }
     let areNew = lanes.note(exchange)
     observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
-    agent.letGo(of: work.settled.map(\.request), fenced: exchange.fenced)
+    agent.letGo(of: work.settled, fenced: exchange.fenced)
     work.settled = []
     let refused = take(exchange.claimed, incarnation)
     if let named = exchange.added { writer.answer(&work.arrivals, named) }
@@ -172,11 +172,7 @@ final class FleetExchanges {
     }
     giveBackWhatWaits(incarnation)
     let isMore = Self.mayHaveMore(exchange.claimed, of: wanted)
-    // Others may have room for what this host leaves.
-    let isFree = settled.contains { $0.record.state == .pending || $0.record.request.gates.concurrencyKey != nil }
-    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || isFree {
-      try session.notify()
-    }
+    if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || FleetWriter.leavesRoom(settled) { try session.notify() }
     // What the host wants may be more by now.
     if areNew || exchange.pauses != nil { return looks.looked(wanting: lanesWanted, next: .zero) }
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
@@ -302,7 +298,7 @@ final class FleetExchanges {
     published = (incarnation, shut.map(\.id))
   }
 
-  private func demand(besides ended: [(request: SurrenderedRequest, holding: FleetAgent.Holding)]) -> [FleetDemand] {
+  private func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
     let all = lanes.all
     guard !all.isEmpty else { return [] }
     let answer = Awaited<[LaneDemand]>()
@@ -322,27 +318,6 @@ final class FleetExchanges {
       wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
       return wanted
     }
-  }
-
-  func settlements(
-    _ settled: [(request: SurrenderedRequest, holding: FleetAgent.Holding)], _ incarnation: String, _ session: FleetSession
-  ) throws(FleetError) -> [SettledRequest] {
-    var settlements: [SettledRequest] = []
-    for (request, holding) in settled where holding.incarnation == incarnation {
-      settlements.append(try settlement(request, session))
-    }
-    return settlements
-  }
-
-  func settlement(_ request: SurrenderedRequest, _ session: FleetSession) throws(FleetError) -> SettledRequest {
-    var record = request.record
-    // What has ended well does not run again.
-    if !request.runs.isEmpty, record.state != .succeeded, record.state != .cancelled {
-      record.request.gates.note(lastHost: agent.place.host.name)
-    }
-    return SettledRequest(
-      record: record, lane: try laneID(record.lane, session), runs: request.runs, eventPayload: request.eventPayload,
-      checkpoint: request.checkpoint)
   }
 
   /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.

@@ -4,8 +4,9 @@ import Logging
 import TaskModel
 import TaskScheduler
 
-/// Adds what is submitted here to the fleet's database, on a thread and a connection of its own: a submission does not wait until the host has
-/// looked for work, nor does the host look later because of it.
+/// Sends to the fleet's database, on a thread and a connection of its own, what is submitted here: a submission does not wait until the host
+/// has looked for work, nor does the host look later because of it. If much has ended, this thread records that too, while the other one
+/// claims more.
 ///
 /// While the thread that looks waits for something to do, it adds single requests itself: two connections that both have slept answer
 /// later than one.
@@ -20,28 +21,42 @@ final class FleetOutbox {
 
   init(_ agent: FleetAgent) { (self.agent, writer) = (agent, FleetWriter(agent)) }
 
-  /// Adds what comes, until the agent is over and nothing waits any more.
+  /// Sends what comes, until the agent is over and nothing waits any more.
   func serve() {
-    while var arrivals = agent.takeArrivals() {
+    while var outgoing = agent.takeOutgoing() {
       var added = 0
       var failure: FleetError?
       do throws(FleetError) {
         let session = try connected()
-        try writer.refuseExcess(&arrivals, session)
-        try writer.add(&arrivals, session, counting: &added)
+        try record(&outgoing.ended, session)
+        try writer.refuseExcess(&outgoing.arrivals, session)
+        try writer.add(&outgoing.arrivals, session, counting: &added)
       } catch { failure = error }
       agent.note(added: added)
-      note(failure, refusing: arrivals)
+      note(failure, leaving: outgoing)
     }
   }
 
-  /// - Parameter failure: Why some were not added; nil if all were answered.
-  private func note(_ failure: FleetError?, refusing arrivals: [FleetAgent.Arrival]) {
+  /// - Parameter ended: Loses what is recorded.
+  private func record(_ ended: inout [FleetAgent.Ended], _ session: FleetSession) throws(FleetError) {
+    guard !ended.isEmpty else { return }
+    guard let incarnation = agent.lease.incarnation else { throw .fenced }
+    let settled = try writer.settlements(ended, incarnation, session)
+    let fenced = try session.record(incarnation, settled, tells: FleetWriter.leavesRoom(settled))
+    agent.letGo(of: ended, fenced: fenced)
+    ended = []
+  }
+
+  /// - Parameters:
+  ///   - failure: Why some were not sent; nil if all were.
+  ///   - outgoing: Those that were not.
+  private func note(_ failure: FleetError?, leaving outgoing: FleetAgent.Outgoing) {
     guard let failure else { return failures = (nil, 0) }
-    writer.refuse(arrivals, failure)
+    agent.putBack(outgoing.ended)
+    writer.refuse(outgoing.arrivals, failure)
     left = session?.left ?? left
     (session, writer) = (nil, FleetWriter(agent))
-    if agent.trouble == nil, failure.isNews(after: failures.last) {
+    if agent.trouble == nil, !outgoing.arrivals.isEmpty, failure.isNews(after: failures.last) {
       agent.log.error("what was submitted for the fleet is refused: \(failure)")
     }
     failures = (failure, failures.count + 1)

@@ -21,7 +21,7 @@ extension SchedulerCore {
       var demand = LaneDemand(room: room(of: handler))
       demand.busy = handler.running + handler.queued + handler.held
       // What has limits would wait for them here, and another host could begin it.
-      demand.spare = mayQueue(state, of: handler) ? handler.ahead : 0
+      demand.spare = mayQueue(state, of: handler) ? handler.ahead * LaneDemand.spareTimes : 0
       let limits = policy.limits(of: lane.identifier)
       demand.rate = limits.rate
       if lane.gates.concurrencyKey != nil { (demand.runsPerKey, demand.ratePerKey) = (limits.runsPerKey, limits.ratePerKey) }
@@ -171,6 +171,8 @@ public struct LaneDemand: Sendable, Hashable {
   /// How many more than `busy` and `room` the host may have of the identifier: while the database takes what has ended and gives more, short
   /// runs go on with these. It is the work of a few milliseconds, so other hosts lose nothing by it.
   public var spare = 0
+  /// One part of ``spare`` runs, and another one comes, while the database takes the ends of a third.
+  static let spareTimes = 2
   /// How often runs of the identifier may begin.
   public var rate: Rate?
   /// How many runs of the lane's concurrency key there may be at a time; nil if it has none.

@@ -1,0 +1,62 @@
+import HostThreads
+import TaskModel
+import TaskScheduler
+
+// The agent's thread that sends: what is submitted here, and what has ended if that is much. Meanwhile the other one looks for more.
+
+extension FleetAgent {
+  /// What is to be sent next: ends, or submissions.
+  struct Outgoing {
+    var ended: [Ended] = []
+    var arrivals: [Arrival] = []
+  }
+
+  /// Waits for something to send, and takes it; nil once the agent is over.
+  func takeOutgoing() -> Outgoing? {
+    endSending(as: .nothing)
+    return state.wait { state in
+      if state.areManySettled, !state.isOver {
+        let outgoing = Outgoing(ended: state.takeEnded())
+        state.sending = .ends
+        state.recording = outgoing.ended.reduce(into: [:]) { $0[$1.holding.lane, default: 0] += 1 }
+        return .done(outgoing)
+      }
+      if !state.arrivals.isEmpty, !state.isOffered {
+        defer { (state.arrivals, state.sending) = ([], .submissions) }
+        return .done(Outgoing(arrivals: state.arrivals))
+      }
+      return state.isOver ? .done(nil) : .again()
+    }
+  }
+
+  /// The ends could not be recorded, as far as is known: whichever thread comes first tries it again.
+  func putBack(_ ended: [Ended]) {
+    guard !ended.isEmpty else { return }
+    state.withLock { $0.settled = ended.map(\.request) + $0.settled }
+    endSending(as: .pause)
+  }
+
+  /// What has been recorded may let others begin, and more may have ended meanwhile: the other thread looks.
+  private func endSending(as sending: Sending) {
+    let wereEnds = state.withLock { state in
+      defer { (state.sending, state.recording) = (sending, [:]) }
+      return state.sending == .ends
+    }
+    guard wereEnds else { return }
+    state.broadcast()
+    wake()
+  }
+
+  /// Says how many requests were added that are due soon: this host looks at them, or tells others of them.
+  func note(added count: Int) {
+    guard count > 0 else { return }
+    state.withLock { $0.added += count }
+    wakeForWork()
+  }
+
+  /// Waits, but not longer than the agent lasts.
+  func rest(for pause: Duration) {
+    endSending(as: .pause)
+    _ = state.wait(until: SystemClock.now + pause) { state in state.isOver ? true : nil }
+  }
+}

@@ -1,0 +1,83 @@
+import FleetStore
+import HostThreads
+import TaskModel
+import TaskScheduler
+
+extension FleetAgent {
+  /// A request that the host owns.
+  struct Holding {
+    let lane: Int64
+    let incarnation: String
+    /// Greater than that of every earlier holding of the request.
+    let epoch: Int64
+    let since: MonotonicTime
+  }
+
+  /// What ended of the requests that the host owns still.
+  typealias Ended = (request: SurrenderedRequest, holding: Holding)
+
+  /// What the thread of ``FleetOutbox`` does.
+  enum Sending {
+    case nothing
+    case submissions
+    case ends
+    /// It has failed, and pauses.
+    case pause
+  }
+
+  /// What the agent's threads share.
+  struct State {
+    var holdings: [RequestID: Holding] = [:]
+    var settled: [SurrenderedRequest] = []
+    var arrivals: [Arrival] = []
+    /// Whether the thread that looks waits, and whether it is to add the arrivals.
+    var (isIdle, isOffered) = (false, false)
+    var sending = Sending.pause
+    /// What the thread that sends records at this moment, of each lane so many.
+    var recording: [Int64: Int] = [:]
+    var errands: [FleetErrand] = []
+    var schedules: [ScheduleName: ScheduledRequest] = [:]
+    /// Changes with ``schedules``.
+    var schedulesVersion = 1
+    /// Why the last turn with the database failed; nil if it did not.
+    var failure: FleetError?
+    /// See ``set(stale:)``.
+    var stale: [RequestID] = []
+    /// The requests that somebody has cancelled and that were told so here.
+    var cancelled: Set<RequestID> = []
+    /// How many requests were added that are due soon, see ``note(added:)``.
+    var added = 0
+    var isOver = false
+    /// How many threads have not ended.
+    var running = 0
+  }
+}
+
+extension FleetAgent.State {
+  /// Whether so many requests have ended that recording them takes longer than to hand them to the other thread.
+  var areManySettled: Bool { settled.count >= Self.many }
+  static let many = 32
+
+  /// What has ended. What an earlier incarnation held is not this host's to decide.
+  mutating func takeEnded() -> [FleetAgent.Ended] {
+    defer { settled = [] }
+    return settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
+  }
+
+  /// These are recorded. One that ended to be tried again may be here again already.
+  mutating func letGo(of ended: [FleetAgent.Ended]) {
+    for (request, holding) in ended where holdings[request.record.id]?.epoch == holding.epoch {
+      holdings[request.record.id] = nil
+      cancelled.remove(request.record.id)
+    }
+  }
+
+  /// How many requests of each lane the host has, besides those that have ended.
+  func heldCounts(besides ended: [FleetAgent.Ended]) -> [Int64: Int] {
+    var counts = holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
+    for (_, holding) in ended { counts[holding.lane, default: 0] -= 1 }
+    for request in settled { if let lane = holdings[request.record.id]?.lane { counts[lane, default: 0] -= 1 } }
+    for (lane, count) in recording { counts[lane, default: 0] -= count }
+    return counts
+  }
+}

@@ -1,0 +1,56 @@
+import FleetStore
+import HostThreads
+import TaskModel
+import TaskScheduler
+import Testing
+
+@testable import TaskHost
+
+@Suite("Fleet: what a host holds") struct FleetAgentStateTests {
+  private static func ended(_ number: Int64) throws -> SurrenderedRequest {
+    let record = RequestRecord(
+      id: RequestID(sequence: number, origin: 1), request: TaskRequest(identifier: try TaskIdentifier("a")), state: .pending,
+      due: .distantPast, submitted: .distantPast)
+    return SurrenderedRequest(record: record, runs: [], eventPayload: nil, checkpoint: nil)
+  }
+
+  private static func holding(epoch: Int64) -> FleetAgent.Holding {
+    FleetAgent.Holding(lane: 7, incarnation: "i", epoch: epoch, since: SystemClock.now)
+  }
+
+  @Test("a request that was claimed again before its end was noted here stays held")
+  func again() throws {
+    var state = FleetAgent.State()
+    let request = try Self.ended(1)
+    state.holdings[request.record.id] = Self.holding(epoch: 1)
+    state.settled = [request]
+    let ended = state.takeEnded()
+    #expect(ended.count == 1 && state.settled.isEmpty)
+    state.holdings[request.record.id] = Self.holding(epoch: 2)
+    state.cancelled = [request.record.id]
+    state.letGo(of: ended)
+    #expect(state.holdings[request.record.id]?.epoch == 2 && state.cancelled == [request.record.id])
+    state.settled = [request]
+    state.letGo(of: state.takeEnded())
+    #expect(state.holdings.isEmpty && state.cancelled.isEmpty)
+  }
+
+  @Test("what has ended takes no room, whichever thread records it")
+  func room() throws {
+    var state = FleetAgent.State()
+    for number in 1...10 { state.holdings[RequestID(sequence: Int64(number), origin: 1)] = Self.holding(epoch: 1) }
+    state.settled = try (1...2).map { try Self.ended($0) }
+    let ended = state.takeEnded()
+    state.settled = try (3...5).map { try Self.ended($0) }
+    state.recording = [7: 1]
+    #expect(state.heldCounts(besides: ended) == [7: 4])
+  }
+
+  @Test("what is not held any more is not recorded")
+  func stale() throws {
+    var state = FleetAgent.State()
+    state.settled = try (1...40).map { try Self.ended($0) }
+    #expect(state.areManySettled)
+    #expect(state.takeEnded().isEmpty && !state.areManySettled)
+  }
+}
