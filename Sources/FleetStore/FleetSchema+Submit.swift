@@ -67,10 +67,10 @@ extension FleetSchema {
 
   private static func kind(of value: String) -> String { kinds.replacing("%", with: value) }
 
-  /// Refuses what is not a whole number in `range`; jsonb has numbers of any size.
+  /// Refuses what is not a whole number in `range`, or has a point, as 1.0; jsonb has numbers of any size.
   private static func checkNumber(_ value: String, _ field: String, _ range: ClosedRange<Int64>) -> String {
     """
-    IF jsonb_typeof(\(value)) <> 'number' OR \(value)::numeric <> trunc(\(value)::numeric) THEN
+    IF jsonb_typeof(\(value)) <> 'number' OR scale(\(value)::numeric) > 0 THEN
             PERFORM taskhost.refuse('\(code(of: .invalid))', \(field), \(field) || ': must be a whole number, this is '
               || CASE jsonb_typeof(\(value)) WHEN 'number' THEN left(\(value)::text, 40) ELSE \(kind(of: value)) END);
           ELSIF \(value)::numeric NOT BETWEEN \(range.lowerBound) AND \(range.upperBound) THEN

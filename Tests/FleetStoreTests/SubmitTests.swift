@@ -246,6 +246,8 @@ struct SubmitTests {
         == "on_conflict replace is not offered in SQL: submit it through a host")
     #expect(try refuse("resources", "[]", "jsonb") == "resources: must be an object as {\"gpu\": 1}, this is an array")
     #expect(try refuse("resources", "{\"gpu\": 1.5}", "jsonb") == "resources.gpu: must be a whole number, this is 1.5")
+    #expect(try refuse("resources", "{\"gpu\": 1.0}", "jsonb") == "resources.gpu: must be a whole number, this is 1.0")
+    #expect(try refuse("retry", "{\"attempts\": 2.0}", "jsonb") == "retry.attempts: must be a whole number, this is 2.0")
     #expect(try refuse("retry", "{\"attempt\": 1}", "jsonb") == "retry.attempt: there is no such member")
     #expect(try refuse("retry", "{\"attempts\": 1e300}", "jsonb").hasPrefix("retry.attempts: 1000"))
     #expect(try refuse("retry", "{\"backoff\": null}", "jsonb") == "retry.backoff: must be a string, this is null")
