@@ -40,17 +40,25 @@ extension FleetSession {
     Int(clamping: try ask(PostgresStatement("SELECT taskhost.live_count($1)", .text(identifier.rawValue)).kept).int(0, 0) ?? 0)
   }
 
-  /// The requests of these identifiers that have failed for good, without the times of their ends.
+  /// The requests of these identifiers that have failed for good. When the first one did is not asked if that means to read more than some
+  /// thousand.
   package func deadLetters(of identifiers: [TaskIdentifier]) throws(FleetError) -> [DeadLetters] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT identifier, count(*) FROM taskhost.request WHERE state = 'failed' AND identifier = ANY ($1) GROUP BY 1 ORDER BY 1",
-        .texts(identifiers.map(\.rawValue))))
+        """
+        SELECT f.identifier, f.count, CASE WHEN f.count <= \(Self.lettersRead) THEN (
+          SELECT min(substring(r.record FROM '"ended_unix_ms":([0-9]{1,18})')::bigint) FROM taskhost.request r
+          WHERE r.state = 'failed' AND r.identifier = f.identifier) END
+        FROM (SELECT identifier, count(*) FROM taskhost.request WHERE state = 'failed' AND identifier = ANY ($1) GROUP BY 1) f ORDER BY 1
+        """, .texts(identifiers.map(\.rawValue))))
     return (0..<rows.count).compactMap { row in
       guard let identifier = rows.text(row, 0).flatMap({ try? TaskIdentifier($0) }), let count = rows.int(row, 1) else { return nil }
-      return DeadLetters(identifier: identifier, count: Int(count), oldest: nil)
+      return DeadLetters(
+        identifier: identifier, count: Int(count), oldest: rows.int(row, 2).map { WallTime(unixMilliseconds: $0) })
     }
   }
+
+  private static let lettersRead = 5000
 
   /// The live requests of these identifiers that repeat, with what their runs have come to: at most `limit`, those with failures first.
   package func schedules(of identifiers: [TaskIdentifier], limit: Int, onlyFailing: Bool) throws(FleetError) -> [ScheduleRecord] {

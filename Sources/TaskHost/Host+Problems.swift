@@ -17,6 +17,9 @@ extension Host {
     problems += await pauses().map { $0.problem(at: now) }
     problems += handlers.compactMap { $1.problem(of: $0.rawValue, now: now) }
     problems += handlers.compactMap { identifier, handler in handler.shortage.map { Self.problem(identifier, $0) } }
+    let ownFull = handlers.filter { $1.isFull && fleet?.identifiers.contains($0) != true }.keys
+    problems += ownFull.map { Self.fullProblem($0, "max_pending = \(configuration.maxPending)") }
+    problems += shared.full.map { Self.fullProblem($0, "fleet.max_pending = \(configuration.fleet.maxPending)") }
     problems += activity.compactMap(\.schedule.problem)
     if let fleet, let trouble = fleet.agent.trouble {
       let parked = await fleet.agent.parkedCount()
@@ -31,7 +34,7 @@ extension Host {
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
-      problems += (letters + shared.deadLetters).map(Self.problem)
+      problems += DeadLetters.joined(letters + shared.deadLetters).map(Self.problem)
       if phase == .launched { problems += await overdueWork(overdue) }
     } catch {
       if events.storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
@@ -47,7 +50,7 @@ extension Host {
     failed.states = [.failed]
     var found: [RequestRecord]
     do {
-      found = try store.requests(failed)
+      found = try view.requests(failed)
       let schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: true) + shared.schedules
       found += schedules.filter(\.isFailing).compactMap(\.request)
       let now = SystemClock().wallTime
@@ -107,6 +110,12 @@ extension Host {
       kind, of: identifier.rawValue,
       "runs of \(identifier) cannot begin: \(shortage.sentence); its requests stay pending, and it is tried again within a minute",
       remedy: remedy, since: shortage.since)
+  }
+
+  private static func fullProblem(_ identifier: TaskIdentifier, _ limit: String) -> Problem {
+    Problem(
+      .full, of: identifier.rawValue, "\(identifier) has as many live requests as it may have (\(limit)): submissions are refused",
+      remedy: "see why they do not end (taskhost tasks list identifier:\(identifier)), cancel some, or raise the limit")
   }
 
   private func problem(_ error: StoreError, since: WallTime?) -> Problem {

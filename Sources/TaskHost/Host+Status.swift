@@ -108,7 +108,9 @@ extension Host {
     // The database may answer late.
     let activity = try? await onThread { () -> Result<SharedActivity?, RequestRefusal> in
       let read = try? fleet.readIfThere { (session) throws(FleetError) in
-        try SharedActivity(of: fleet.identifiers.sorted(), session, onlyFailing: onlyFailing)
+        var activity = try SharedActivity(of: fleet.identifiers.sorted(), session, onlyFailing: onlyFailing)
+        activity.full = try fleet.agent.bound.full(session)
+        return activity
       }
       return .success(read ?? nil)
     }
@@ -127,6 +129,8 @@ struct SharedActivity: Sendable {
   /// The last runs that are none of these schedules'.
   var lastRuns: [TaskIdentifier: RunRecord] = [:]
   var deadLetters: [DeadLetters] = []
+  /// Those of which this host has refused submissions, and which still have as many live requests as they may have.
+  var full: [TaskIdentifier] = []
 }
 
 extension SharedActivity {

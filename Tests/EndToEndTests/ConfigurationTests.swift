@@ -167,6 +167,7 @@ struct ConfigurationTests {
       for _ in 1...3 { ids.append(try await host.submit("result 0", ["--after", "1h"])) }
       let refused = try await host.cli("submit", "test.script")
       #expect(refused.status == 6 && refused.errors.contains("max_pending"), "\(refused.errors)")
+      #expect(try await host.cli("status").output.contains("test.script has as many live requests as it may have (max_pending = 3)"))
       _ = try await host.json("tasks", "cancel", ids[0])
       #expect(try await host.cli("submit", "test.script").status == 0)
     }

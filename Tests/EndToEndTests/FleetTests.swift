@@ -63,7 +63,14 @@ struct FleetTests {
               "job has 5 live requests in the fleet, and with 1 more it would have more than 5 (fleet.max_pending)"),
           "\(refused)")
       }
+      func full(_ host: HostProcess) async throws -> [JSON] {
+        try await host.json("status")["problems"]?.array.filter { $0["kind"]?.string == "full" } ?? []
+      }
+      let problem = try await full(first)
+      #expect(problem.map { $0["subject"]?.string } == ["job"])
+      #expect(problem.first?["message"]?.string?.contains("fleet.max_pending = 5") == true, "\(problem)")
       #expect(try await first.cli("tasks", "cancel", ids[0]).status == 0)
+      #expect(try await full(first).isEmpty)
       #expect(try await second.cli("submit", "job", "--after", "1h").status == 0)
       #expect(try await second.cli("submit", "job", "--after", "1h").status != 0)
       // What adds nothing finds its way.
@@ -170,6 +177,11 @@ struct FleetTests {
       let id = try await first.cli("submit", "job").output.trimmingCharacters(in: .whitespacesAndNewlines)
       #expect(try [lines.line(), lines.line()] == ["1", "2"])
       _ = try await second.request(id, is: "failed")
+      for host in [first, second] {
+        let letters = try await host.json("status")["problems"]?.array.filter { $0["kind"]?.string == "dead_letters" } ?? []
+        #expect(letters.map { $0["subject"]?.string } == ["job"] && letters.first?["since"]?.string != nil, "\(letters)")
+        #expect(try await host.cli("tasks", "list", "--problem").output.contains(id))
+      }
       let retried = try await second.cli("tasks", "retry", id)
       #expect(retried.status == 0, "\(retried)")
       #expect(try lines.line() == "1")

@@ -11,6 +11,8 @@ final class FleetBound: Sendable {
     var count: Int
     /// How many were added here since.
     var added = 0
+    /// Whether submissions were refused.
+    var isFull = false
     let asked: MonotonicTime
     var live: Int { count + added }
   }
@@ -44,11 +46,12 @@ final class FleetBound: Sendable {
   private func add(_ counts: [TaskIdentifier: Int], _ session: FleetSession) throws(FleetError) -> RequestRefusal? {
     for (identifier, count) in counts where needsAnswer(identifier, count) {
       let live = try session.liveCount(of: identifier)
-      known.withLock { $0[identifier] = Known(count: live, asked: SystemClock.now) }
+      known.withLock { $0[identifier] = Known(count: live, isFull: $0[identifier]?.isFull == true, asked: SystemClock.now) }
     }
     return known.withLock { known in
       for (identifier, count) in counts {
         guard let live = known[identifier]?.live, live + count > most else { continue }
+        known[identifier]?.isFull = true
         return RequestRefusal(
           .limit,
           "\(identifier) has \(live) live requests in the fleet, and with \(count) more it would have more than \(most) (fleet.max_pending): cancel some, or raise that"
@@ -57,6 +60,16 @@ final class FleetBound: Sendable {
       for (identifier, count) in counts { known[identifier]?.added += count }
       return nil
     }
+  }
+
+  /// The identifiers of which submissions were refused and would be refused now, in their order.
+  func full(_ session: FleetSession) throws(FleetError) -> [TaskIdentifier] {
+    var full: [TaskIdentifier] = []
+    for identifier in known.withLock({ $0.filter(\.value.isFull).keys.sorted() }) {
+      let isFull = try session.liveCount(of: identifier) >= most
+      if isFull { full.append(identifier) } else { known.withLock { $0[identifier]?.isFull = false } }
+    }
+    return full
   }
 
   /// Those of the requests that would be new.

@@ -10,6 +10,8 @@ public struct Problem: Sendable, Hashable {
     case overdue
     /// Requests were to begin by now, as `start_within` says.
     case late
+    /// An identifier has as many live requests as it may have: submissions are refused.
+    case full
     /// A plugin gets no runs until it is released.
     case quarantined
     /// A plugin gets no runs for a while, because of crashes or forced stops.

@@ -13,4 +13,13 @@ public struct DeadLetters: Sendable, Hashable {
     self.count = count
     self.oldest = oldest
   }
+
+  /// Puts the groups of one identifier together, as of a host and its fleet. In the order of the identifiers.
+  public static func joined(_ groups: [DeadLetters]) -> [DeadLetters] {
+    Dictionary(grouping: groups, by: \.identifier).map { identifier, groups in
+      let times = groups.compactMap(\.oldest)
+      return DeadLetters(
+        identifier: identifier, count: groups.reduce(0) { $0 + $1.count }, oldest: times.count == groups.count ? times.min() : nil)
+    }.sorted { $0.identifier < $1.identifier }
+  }
 }

@@ -10,6 +10,8 @@ public struct HandlerOverview: Sendable, Hashable {
   public var health: PluginHealth
   /// What the host lacks to run it; nil if nothing.
   public var shortage: HostShortage?
+  /// Whether submissions are refused, because it has as many live requests as `max_pending` says.
+  public var isFull = false
 
   /// What is left of its rate limit, as text for people; nil if it has no rate limit.
   public var rate: String?

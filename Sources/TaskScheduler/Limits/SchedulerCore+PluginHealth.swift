@@ -116,6 +116,8 @@ extension SchedulerCore {
     let identifier = handler.contract.identifier
     var overview = HandlerOverview(running: handler.running, suspension: handler.suspension, health: health)
     overview.shortage = handler.shortage
+    // Unknown as long as nothing was submitted.
+    overview.isFull = liveCounts[identifier].map { $0 >= policy.maxPending } ?? false
     (overview.rate, overview.quota) = limits.description(of: identifier, live: liveStarts(of: identifier), now: now)
     for lane in handler.lanes.values {
       guard case .at(let due) = lane.nextDue else { continue }
