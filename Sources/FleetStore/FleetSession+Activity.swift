@@ -60,6 +60,25 @@ extension FleetSession {
 
   private static let lettersRead = 5000
 
+  /// Requests of these identifiers that nobody has and that have been due for longer than `age`, without payloads, the oldest first: of those
+  /// with the same needs, the one that comes next. Of different needs, some thousand are looked at.
+  package func overdue(of identifiers: [TaskIdentifier], for age: Duration) throws(FleetError) -> [RequestRecord] {
+    records(
+      try ask(
+        PostgresStatement(
+          """
+          WITH RECURSIVE ready (lane) AS (
+            (SELECT q.lane FROM taskhost.ready q ORDER BY q.lane LIMIT 1)
+            UNION ALL
+            SELECT (SELECT q.lane FROM taskhost.ready q WHERE q.lane > l.lane ORDER BY q.lane LIMIT 1) FROM ready l WHERE l.lane IS NOT NULL
+          )
+          SELECT r.id, ''::bytea, r.record, false FROM (SELECT lane FROM ready WHERE lane IS NOT NULL LIMIT 1000) l
+          CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
+          JOIN taskhost.request r ON r.id = f.request
+          WHERE r.due < (SELECT taskhost.now_ms()) - $2 AND r.identifier = ANY ($1) ORDER BY r.due, r.id LIMIT 100
+          """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds))))
+  }
+
   /// The live requests of these identifiers that repeat, with what their runs have come to: at most `limit`, those with failures first.
   package func schedules(of identifiers: [TaskIdentifier], limit: Int, onlyFailing: Bool) throws(FleetError) -> [ScheduleRecord] {
     let rows = try ask(

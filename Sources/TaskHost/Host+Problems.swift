@@ -1,3 +1,4 @@
+import FleetStore
 import HostThreads
 public import TaskModel
 import TaskScheduler
@@ -35,7 +36,7 @@ extension Host {
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
       problems += DeadLetters.joined(letters + shared.deadLetters).map(Self.problem)
-      if phase == .launched { problems += await overdueWork(overdue) }
+      if phase == .launched { problems += await overdueWork(overdue + shared.overdue) }
     } catch {
       if events.storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
     }
@@ -54,7 +55,7 @@ extension Host {
       let schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: true) + shared.schedules
       found += schedules.filter(\.isFailing).compactMap(\.request)
       let now = SystemClock().wallTime
-      found += try store.overdue(by: now + (.zero - configuration.overdueAfter))
+      found += (try store.overdue(by: now + (.zero - configuration.overdueAfter)) + shared.overdue)
         .filter { $0.paused == nil && pauses.holding($0, now: now).isEmpty }
     } catch { throw RequestRefusal(error) }
     var seen: Set<RequestID> = []
@@ -80,19 +81,38 @@ extension Host {
     }
     var problems: [Problem] = []
     for (identifier, record) in oldest.sorted(by: { $0.value.due < $1.value.due }).prefix(Self.explained) {
-      let gates = await withCheckedContinuation { continuation in
-        scheduler.explanation(of: record, edges: [], lastEnded: nil) { explanation, _ in continuation.resume(returning: explanation.gates) }
+      var explanation = await withCheckedContinuation { continuation in
+        scheduler.explanation(of: record, edges: [], lastEnded: nil) { explanation, _ in continuation.resume(returning: explanation) }
+      }
+      let isItsOwn = !explanation.gates.isEmpty && explanation.gates.allSatisfy { Self.ownGates.contains($0.kind) }
+      var reasons = explanation.gates.map(\.sentence)
+      if let placement = await placement(of: record) {
+        guard placement.owner == nil else { continue }
+        explanation.place(placement, of: record, at: configuration.fleetName)
+        reasons = explanation.gates.map(\.sentence)
+        // A host that could take it gives no reason.
+        if reasons.isEmpty { reasons = ["no host has taken it: those that could are busy with others"] }
       }
       // A request without gates is about to begin.
-      guard !gates.isEmpty else { continue }
+      guard !reasons.isEmpty else { continue }
       problems.append(
         Problem(
-          .overdue, of: identifier.rawValue,
-          "work of \(identifier) is overdue: \(gates.map(\.sentence).joined(separator: "; "))",
-          remedy: "taskhost tasks why \(record.id)", since: record.due,
-          needsAction: !gates.allSatisfy { Self.ownGates.contains($0.kind) }))
+          .overdue, of: identifier.rawValue, "work of \(identifier) is overdue: \(reasons.joined(separator: "; "))",
+          remedy: "taskhost tasks why \(record.id)", since: record.due, needsAction: !isItsOwn))
     }
     return problems
+  }
+
+  /// Where a request of the fleet is; nil for others, and if the database does not say so.
+  private func placement(of record: RequestRecord) async -> FleetPlacement? {
+    guard let fleet, fleet.has(record.id) else { return nil }
+    let answer = try? await onThread { () -> Result<FleetPlacement?, RequestRefusal> in
+      let read = try? fleet.readIfThere { (session) throws(FleetError) in
+        try session.placement(of: record.id, preferring: record.request.gates.preferredHosts)
+      }
+      return .success(read.flatMap(\.self) ?? nil)
+    }
+    return answer.flatMap(\.self)
   }
 
   private static func problem(_ identifier: TaskIdentifier, _ shortage: HostShortage) -> Problem {

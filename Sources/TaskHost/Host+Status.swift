@@ -105,11 +105,13 @@ extension Host {
   /// - Parameter onlyFailing: Whether to leave out the last runs, and the schedules without failures.
   func sharedActivity(onlyFailing: Bool) async -> SharedActivity {
     guard let fleet, !fleet.identifiers.isEmpty else { return SharedActivity() }
+    let overdueAfter = configuration.overdueAfter
     // The database may answer late.
     let activity = try? await onThread { () -> Result<SharedActivity?, RequestRefusal> in
       let read = try? fleet.readIfThere { (session) throws(FleetError) in
         var activity = try SharedActivity(of: fleet.identifiers.sorted(), session, onlyFailing: onlyFailing)
         activity.full = try fleet.agent.bound.full(session)
+        activity.overdue = try session.overdue(of: fleet.identifiers.sorted(), for: overdueAfter)
         return activity
       }
       return .success(read ?? nil)
@@ -131,6 +133,8 @@ struct SharedActivity: Sendable {
   var deadLetters: [DeadLetters] = []
   /// Those of which this host has refused submissions, and which still have as many live requests as they may have.
   var full: [TaskIdentifier] = []
+  /// What has been due for long, and no host takes it.
+  var overdue: [RequestRecord] = []
 }
 
 extension SharedActivity {

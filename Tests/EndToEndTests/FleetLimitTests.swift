@@ -11,15 +11,25 @@ struct FleetLimitTests {
     let fleet = try await FleetGround(lease: "10s")
     try await fleet.withHosts(job: "echo @HOST@ > @PIPE@") { first, second in
       let lines = try fleet.reader()
-      try second.configure(
-        fleet.configuration("b", job: "echo @HOST@ > @PIPE@").replacing("labels = [\"test\"]", with: "labels = [\"gpu\", \"test\"]"))
+      for (host, name, labels) in [(first, "a", "\"test\""), (second, "b", "\"gpu\", \"test\"")] {
+        let configuration = fleet.configuration(name, job: "echo @HOST@ > @PIPE@")
+        try host.configure("overdue_after = \"1s\"\n" + configuration.replacing("labels = [\"test\"]", with: "labels = [\(labels)]"))
+      }
       try await FleetGround.joined(first, second)
       for _ in 0..<4 { _ = try await FleetGround.submit(first, "--resource", "gpu") }
       #expect(try (0..<4).map { _ in try lines.line() } == ["b", "b", "b", "b"])
       let nowhere = try await FleetGround.submit(first, "--resource", "moon")
-      _ = try await FleetGround.submit(first)
+      _ = try await FleetGround.submit(first, "--after", "1500ms")
       _ = try lines.line()
       #expect(try await second.json("tasks", "show", nowhere)["state"]?.string == "pending")
+      for host in [first, second] {
+        let overdue = try await host.json("status")["problems"]?.array.filter { $0["kind"]?.string == "overdue" } ?? []
+        #expect(overdue.count == 1 && overdue.first?["needs_action"]?.bool == true, "\(overdue)")
+        #expect(overdue.first?["remedy"]?.string?.contains(nowhere) == true, "\(overdue)")
+        let reasons = try #require(overdue.first?["message"]?.string)
+        #expect(reasons.contains("moon") || reasons.contains("no host has taken it"))
+        #expect(try await host.cli("tasks", "list", "--problem").output.contains(nowhere))
+      }
     }
   }
 
