@@ -247,11 +247,6 @@ extension FleetSession {
     } catch { throw .refused("request \(id): \(error)") }
   }
 
-  /// The ended runs of a request, oldest first.
-  package func runs(of id: RequestID) throws(FleetError) -> [RunRecord] {
-    runs(try ask(PostgresStatement("SELECT record, ended FROM taskhost.run WHERE request = $1 ORDER BY ended, id", .int(id.sequence))))
-  }
-
   /// The matching runs that have ended, newest first, without output, log and trouble.
   package func runs(_ query: RunQuery) throws(FleetError) -> [RunRecord] {
     guard query.request.map({ $0.origin == origin }) != false else { return [] }

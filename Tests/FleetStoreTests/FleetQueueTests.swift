@@ -53,6 +53,13 @@ struct TestFleet {
     ).claimed
   }
 
+  /// The ended runs of a request, newest first.
+  func runs(of id: RequestID) throws -> [RunRecord] {
+    var query = RunQuery()
+    query.request = id
+    return try session.runs(query)
+  }
+
   func settled(_ claim: ClaimedRequest, as outcome: RunOutcome, due: WallTime? = nil) throws -> SettledRequest {
     var record = try claim.record.get()
     let run = RunID(sequence: claim.id.sequence, origin: 7)
@@ -90,7 +97,7 @@ struct FleetQueueTests {
       host, settling: try claimed.map { try fleet.settled($0, as: .succeeded) }, wanting: [])
     #expect(exchange.fenced.isEmpty)
     #expect(try fleet.session.request(ids[0])?.state == .succeeded)
-    #expect(try fleet.session.runs(of: ids[0]).map(\.outcome) == [.succeeded])
+    #expect(try fleet.runs(of: ids[0]).map(\.outcome) == [.succeeded])
     #expect(try fleet.claim(host, 10).map(\.id) == [ids[2]])
     var scan = RequestScan()
     scan.states = [.succeeded]
@@ -237,7 +244,7 @@ struct FleetQueueTests {
     let reborn = try fleet.join()
     let late = try fleet.session.exchange(reborn, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
     #expect(late.fenced == [claimed[0].id])
-    #expect(try fleet.session.runs(of: claimed[0].id).isEmpty)
+    #expect(try fleet.runs(of: claimed[0].id).isEmpty)
   }
 
   @Test func aHostThatFrozeWithinATransactionIsFencedToo() throws {
@@ -270,7 +277,7 @@ struct FleetQueueTests {
     try fleet.session.publish(host, running: [run])
     #expect(try fleet.session.running(nil) == [run])
     _ = try fleet.session.fence(host, because: "a test")
-    let lost = try #require(try fleet.session.runs(of: claimed[0].id).first)
+    let lost = try #require(try fleet.runs(of: claimed[0].id).first)
     #expect(lost.id == run.id && lost.outcome == .lost && (lost.ended ?? .distantPast) >= now + .seconds(-1))
     #expect(try fleet.session.run(run.id) == lost && fleet.session.runs(RunQuery()) == [lost])
     #expect(try fleet.session.ended(since: nil, or: .seconds(60), besides: other).ended.map(\.run) == [lost])
