@@ -83,6 +83,25 @@ struct FleetTests {
     }
   }
 
+  @Test("what the database cannot hold is refused to who submits it, and to nobody else")
+  func unfit() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      try host.configure(fleet.configuration("a", job: "exit 0"))
+      try await FleetGround.joined(host)
+      let names = (0..<16).map { number in (0..<240).map { _ in String(Int.random(in: 0..<36), radix: 36) }.joined() + "\(number)" }
+      let resources = names.map { "\"\($0)\":1" }.joined(separator: ",")
+      for _ in 0..<3 {
+        // The host is idle: it would add and claim it at once.
+        let before = try await FleetGround.submit(host)
+        try await host.request(before, is: "succeeded")
+        let refused = try await host.post("/v1/requests", "{\"identifier\":\"job\",\"resources\":{\(resources)}}")
+        #expect(refused.status == 400, "\(refused)")
+      }
+      #expect(try await host.json("status")["problems"]?.array.isEmpty == true)
+    }
+  }
+
   @Test("an array with an idempotency key of another submission adds nothing, and the refusal names the element")
   func atomic() async throws {
     let fleet = try await FleetGround(lease: "10s")

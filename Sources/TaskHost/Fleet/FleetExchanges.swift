@@ -185,7 +185,15 @@ final class FleetExchanges {
     of single: FleetSubmission?, joining wanted: [FleetDemand], _ session: FleetSession
   ) throws(FleetError) -> FleetDraft? {
     guard let single, !wanted.isEmpty, !wanted.contains(where: \.isLimited) else { return nil }
-    let draft = FleetDraft(record: single.record, lane: try laneID(single.record.lane, session))
+    let lane: Int64
+    do throws(FleetError) { lane = try laneID(single.record.lane, session) } catch {
+      switch error {
+      // Adding it alone says so to who submitted it.
+      case .locked, .unfit: return nil
+      default: throw error
+      }
+    }
+    let draft = FleetDraft(record: single.record, lane: lane)
     return wanted.contains { $0.lane == draft.lane } ? draft : nil
   }
 
