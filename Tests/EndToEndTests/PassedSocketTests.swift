@@ -70,7 +70,7 @@ struct PassedSocketTests {
       }
       loop.cancel()
       let results = try await loop.value
-      #expect(results.count > 4)
+      #expect(!results.isEmpty)
       for result in results { #expect(result.status == 0 && result.output.contains("test.script"), "\(result)") }
     }
   }
