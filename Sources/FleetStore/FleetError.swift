@@ -1,7 +1,7 @@
 /// Why a fleet's database did not do what it was asked. Nothing was changed, unless ``away(_:)`` says otherwise.
 package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The database cannot be reached, or did not answer. What was under way may have been done or not.
-  case away(String)
+  /// The database cannot be reached, or did not answer, or did not do it in time (`isThere`). What was under way may have been done or not.
+  case away(String, isThere: Bool = false)
   /// The host's lease has ended: what it held belongs to others.
   case fenced
   /// What the host has seen has changed meanwhile. The same may work at once.
@@ -31,7 +31,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened, and what to do.
   package var description: String {
     switch self {
-    case .away(let reason): "the fleet's database cannot be reached (\(reason))"
+    case .away(let reason, isThere: false): "the fleet's database cannot be reached (\(reason))"
+    case .away(let reason, isThere: true): "the fleet's database did not do what it was asked (\(reason)): see taskhost fleet doctor"
     case .badAddress(let reason):
       "the address of the fleet's database cannot be read (\(reason)): write it as postgres://USER@HOST/DATABASE or host=HOST dbname=DATABASE"
     case .fenced: "the host's lease in the fleet has ended: it joins again"
@@ -60,7 +61,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     case "42P01", "42883": self = .incomplete(error.description)
     case "55P03": self = .locked
     case let code? where code.hasPrefix("22") || code.hasPrefix("54"): self = .unfit(error.description)
-    case _ where error.isLost || error.isMomentary: self = .away(error.description)
+    case _ where error.isLost || error.isMomentary: self = .away(error.description, isThere: !error.isLost)
     default: self = .refused(error.description)
     }
   }

@@ -14,6 +14,8 @@ package struct FleetHealth: Sendable {
     package let age: Duration
     /// Whether it holds a snapshot or a transaction id now.
     package let holdsSnapshot: Bool
+    /// How many connections of hosts wait for its locks.
+    package let waiting: Int64
   }
 
   /// A replication slot.

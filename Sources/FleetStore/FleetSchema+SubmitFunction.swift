@@ -108,6 +108,11 @@ extension FleetSchema {
           || ' is not offered in SQL: submit it through a host');
       END IF;
       IF idempotency_key IS NOT NULL THEN PERFORM taskhost.check_key('idempotency_key', idempotency_key); END IF;
+      -- An array of arrays would be read as one of strings.
+      IF array_ndims(tags) > 1 OR array_ndims(conditions) > 1 THEN
+        given := CASE WHEN array_ndims(tags) > 1 THEN 'tags' ELSE 'conditions' END;
+        PERFORM taskhost.refuse('\(code(of: .invalid))', given, given || '[0]: must be a string, this is an array');
+      END IF;
       IF cardinality(tags) > \(Limits.tags) THEN
         PERFORM taskhost.refuse('\(code(of: .invalid))', 'tags', 'tags: ' || cardinality(tags)
           || ' tags, more than \(Limits.tags): leave some out');

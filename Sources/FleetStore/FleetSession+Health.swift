@@ -62,7 +62,7 @@ extension FleetSession {
       FleetHealth.Transaction(
         name: transactions.text(row, 0) ?? "", isPrepared: transactions.flag(row, 1), application: transactions.text(row, 2) ?? "",
         user: transactions.text(row, 3) ?? "", state: transactions.text(row, 4) ?? "", age: .milliseconds(transactions.int(row, 5) ?? 0),
-        holdsSnapshot: transactions.flag(row, 6))
+        holdsSnapshot: transactions.flag(row, 6), waiting: transactions.int(row, 7) ?? 0)
     }
     health.slots = (0..<slots.count).map { row in
       FleetHealth.Slot(
@@ -133,11 +133,16 @@ extension FleetSession {
   /// Of this database, and those that are prepared.
   private static let transactions = """
     SELECT a.pid::text, false, coalesce(a.application_name, ''), coalesce(a.usename::text, ''), coalesce(a.state, ''),
-      (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000)::bigint AS age, a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL
-    FROM pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
-      AND a.xact_start <= clock_timestamp() - $1 * interval '1 ms'
+      (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000)::bigint AS age, a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL,
+      b.hosts
+    FROM pg_stat_activity a CROSS JOIN LATERAL (
+      SELECT count(*) AS hosts FROM pg_stat_activity w WHERE w.datname = a.datname AND w.wait_event_type = 'Lock'
+        AND w.application_name LIKE 'taskhost %' AND a.pid = ANY (pg_blocking_pids(w.pid))) b
+    WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
+      AND (a.xact_start <= clock_timestamp() - $1 * interval '1 ms'
+        OR b.hosts > 0 AND a.xact_start <= clock_timestamp() - interval '2 s' AND a.application_name NOT LIKE 'taskhost %')
     UNION ALL
-    SELECT p.gid, true, '', p.owner::text, 'prepared', (extract(epoch FROM clock_timestamp() - p.prepared) * 1000)::bigint, true
+    SELECT p.gid, true, '', p.owner::text, 'prepared', (extract(epoch FROM clock_timestamp() - p.prepared) * 1000)::bigint, true, 0
     FROM pg_prepared_xacts p WHERE p.database = current_database() AND p.prepared <= clock_timestamp() - $1 * interval '1 ms'
     ORDER BY age DESC LIMIT 5
     """

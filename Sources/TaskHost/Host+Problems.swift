@@ -30,7 +30,8 @@ extension Host {
         Problem(
           .fleet, of: configuration.fleetName,
           "\(trouble): what the fleet has is neither listed nor run here, and submissions are refused\(kept)",
-          remedy: "look after the database: taskhost fleet doctor; the host's own work goes on", since: now, needsAction: true))
+          remedy: "look after the database: taskhost fleet doctor; the host's own work goes on", since: fleet.agent.troubleSince,
+          needsAction: true))
     }
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {

@@ -90,6 +90,28 @@ struct FleetDoctorTests {
     _ = try session.end()
   }
 
+  @Test("a transaction whose locks a host waits for is told of, however short it is")
+  func locks() async throws {
+    let fleet = try await Fleet(try PostgresServer(settings: Self.sound))
+    let (holder, host) = (try fleet.session(), try fleet.session())
+    try holder.say("BEGIN; LOCK TABLE taskhost.raised; SELECT pg_backend_pid();")
+    let process = try holder.line()
+    try host.say("SET application_name = 'taskhost a'; SELECT 'there';")
+    _ = try host.line()
+    try host.say("SELECT count(*) FROM taskhost.raised;")
+    // A host's own transactions are open for less.
+    try holder.say("SELECT pg_sleep(2.1);")
+    _ = try holder.line()
+    #expect(
+      try await fleet.tells("warning transactions: process \(process), forgotten (user taskhost), has had a transaction open for 2 s"))
+    try holder.say("COMMIT;")
+    #expect(try host.line() == "0")
+    for session in [holder, host] {
+      session.closeInput()
+      _ = try session.end()
+    }
+  }
+
   @Test("connections that are nearly spent are told of")
   func connections() async throws {
     let fleet = try await Fleet(try PostgresServer(settings: Self.sound))

@@ -8,16 +8,16 @@ import Testing
 struct FleetPluginTests {
   /// Two hosts with a plugin of which the fleet has the identifiers.
   private func withHosts(
-    _ plugin: String = "script", _ identifiers: [String] = ["test.script"],
+    _ plugin: String = "script", _ identifiers: [String] = ["test.script"], _ definitions: [String] = [],
     _ body: (FleetGround, HostProcess, HostProcess) async throws -> Void
   ) async throws {
     let fleet = try await FleetGround(lease: "10s")
     try await HostProcess.prepare { first in
       try await HostProcess.prepare { second in
         for (name, host) in [("a", first), ("b", second)] {
-          try await host.add("\(plugin).so", plugin)
+          try await host.add("\(plugin).so", plugin, definitions)
           let scopes = identifiers.map { "[plugin.\"\($0)\"]\nscope = \"fleet\"\n" }
-          try host.configure("[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n\(scopes.joined())")
+          try host.configure("max_concurrent_runs = 64\n[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n\(scopes.joined())")
         }
         try await FleetGround.joined(first, second)
         try await body(fleet, first, second)
@@ -58,6 +58,27 @@ struct FleetPluginTests {
       for id in after { try await first.request(id, is: "succeeded") }
       #expect(try fleet.server.run(runs, on: fleet.address) == "1000|600")
       #expect(try fleet.server.run("SELECT count(*) FROM taskhost.claim", on: fleet.address) == "0")
+    }
+  }
+
+  @Test("what has ended is recorded once the database takes it, whichever connections were lost meanwhile and though nothing else comes")
+  func recorded() async throws {
+    try await withHosts("script", ["test.script"], ["-DMAX_RUNS=64"]) { fleet, first, second in
+      let requests = Array(repeating: #"{"identifier":"test.script","delay_ms":1500}"#, count: 300).joined(separator: ",")
+      let answer = try await first.post("/v1/requests", "[\(requests)]")
+      #expect(answer.status == 201, "\(answer)")
+      // From before they run, nothing can be recorded for some seconds, and who tries it loses its connection.
+      let lock = """
+        LOCK TABLE taskhost.run IN EXCLUSIVE MODE;
+        DO $$ BEGIN
+          FOR step IN 1..5 LOOP
+            PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%taskhost.finish%';
+            PERFORM pg_sleep(1);
+          END LOOP;
+        END $$
+        """
+      _ = try fleet.server.run(lock, on: fleet.address)
+      for request in try answer.json()["requests"]?.array ?? [] { try await second.request(request["id"]?.string ?? "", is: "succeeded") }
     }
   }
 

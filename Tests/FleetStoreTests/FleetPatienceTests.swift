@@ -52,7 +52,7 @@ import Testing
       "SELECT 'locked'", "-c", "SELECT pg_sleep(60)",
     ])
     try guardian.line(within: .seconds(30)) { $0 == "locked" }
-    guard case .away(let reason) = #expect(throws: FleetError.self, performing: { try session.counts() }) else {
+    guard case .away(let reason, _) = #expect(throws: FleetError.self, performing: { try session.counts() }) else {
       throw TestFailure("a locked table was read")
     }
     #expect(reason.contains("statement timeout"))

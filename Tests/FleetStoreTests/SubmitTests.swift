@@ -237,6 +237,8 @@ struct SubmitTests {
     )
     #expect(try refuse("payload", "1", "jsonb", "payload_bytes => ''") == "payload and payload_bytes exclude each other: give one of them")
     #expect(try refuse("tags", "{NULL}", "text[]") == "tags[0]: must be a string, this is null")
+    #expect(try refuse("tags", "{{a,b},{c,d}}", "text[]") == "tags[0]: must be a string, this is an array")
+    #expect(try refuse("conditions", "{{power}}", "text[]") == "conditions[0]: must be a string, this is an array")
     #expect(try refuse("conditions", "{power,NULL}", "text[]") == "conditions[1]: must be a string, this is null")
     #expect(try refuse("conditions", "{night}", "text[]") == "there is no condition \"night\"")
     #expect(try refuse("on_lost_condition", "x", "text") == "on_lost_condition: there is no \"x\"")

@@ -39,8 +39,8 @@ extension FleetAgent {
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
     var schedulesVersion = 1
-    /// Why the last turn with the database failed; nil if it did not.
-    var failure: FleetError?
+    /// Why the last turn with the database failed.
+    var trouble = FleetTrouble()
     /// See ``set(stale:)``.
     var stale: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
@@ -54,7 +54,16 @@ extension FleetAgent {
 }
 
 extension FleetAgent.State {
-  /// Whether so many requests have ended that recording them takes longer than to hand them to the other thread.
+  /// Whether what has ended is left to the thread that sends: it is recording, or it waits, and so much has ended that recording it takes
+  /// longer than to hand it over.
+  var areForOutbox: Bool {
+    switch sending {
+    case .ends: true
+    case .nothing: areManySettled
+    case .submissions, .pause: false
+    }
+  }
+
   var areManySettled: Bool { settled.count >= Self.many }
   static let many = 32
 

@@ -101,15 +101,19 @@ final class FleetAgent: Sendable {
   // MARK: Called on any thread
 
   /// Why the database cannot be used; nil if it can.
-  var trouble: String? { lease.trouble ?? state.withLock { $0.failure }.map { "\($0)" } }
+  var trouble: String? { lease.trouble ?? state.withLock { $0.trouble.failure }.map { "\($0)" } }
+
+  /// Since when that is so.
+  var troubleSince: WallTime? { [lease.failingSince, state.withLock { $0.trouble.since }].compactMap(\.self).min() }
 
   func set(failure: FleetError?) {
-    let isNew = state.withLock { state in
-      defer { state.failure = failure }
-      return failure?.isNews(after: state.failure) == true
+    guard let failure else {
+      if state.withLock({ $0.trouble.end() }) { log.notice("the fleet's database does what it is asked again") }
+      return
     }
     // What concerns the lease too is in the log already.
-    if isNew, let failure, lease.trouble == nil { log.error("\(failure)") }
+    let isOwn = lease.trouble == nil
+    if state.withLock({ $0.trouble.begin(failure, tells: isOwn) }) { log.error("\(failure)") }
   }
 
   /// Lets the thread look at the database.
@@ -128,7 +132,7 @@ final class FleetAgent: Sendable {
   func surrendered(_ requests: [SurrenderedRequest]) {
     let areForOutbox = state.withLock { state in
       state.settled += requests
-      return state.sending == .nothing && state.areManySettled
+      return state.areForOutbox
     }
     if areForOutbox { state.broadcast() }
     wake()
@@ -268,8 +272,12 @@ final class FleetAgent: Sendable {
       (state.added, state.errands) = (0, [])
       if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }
       (state.isIdle, state.isOffered) = (false, false)
-      let areForOutbox = state.sending == .ends || state.sending == .nothing && state.areManySettled
-      if isEnding || !areForOutbox { work.settled = state.takeEnded() }
+      if !isEnding, state.areForOutbox {
+        // The other thread may not know of it: what could not be recorded here was put back.
+        self.state.broadcast()
+      } else {
+        work.settled = state.takeEnded()
+      }
       return .done(work)
     }
   }

@@ -16,6 +16,9 @@ final class FleetExchanges {
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
+  /// When that is done again; nil as long as no answer was lost. A transaction whose answer was lost may claim long after: behind a pool, nothing
+  /// ends it.
+  private var clearingDue: MonotonicTime?
   private let schedules: FleetSchedules
   private let progress: FleetProgress
   private let successes: FleetSuccesses
@@ -45,6 +48,8 @@ final class FleetExchanges {
   private static let patience = Duration.seconds(2)
   /// The most requests of a lane in one claim.
   private static let mostClaimed = 500
+  /// How often the host gives back what it does not know, once an answer was lost.
+  private static let clearingPause = Duration.seconds(30)
 
   init(_ agent: FleetAgent) {
     self.agent = agent
@@ -88,6 +93,7 @@ final class FleetExchanges {
   }
 
   private func forgetSession() {
+    clearingDue = SystemClock.now + Self.clearingPause
     left = session?.left ?? left
     (session, cleared, looks, lanes, writer, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetWriter(agent), "")
   }
@@ -123,7 +129,8 @@ final class FleetExchanges {
     }
     if !work.isOver { try schedules.align(self, session, incarnation) }
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
-    if cleared != incarnation {
+    if cleared != incarnation || clearingDue.map({ SystemClock.now >= $0 }) == true {
+      if clearingDue != nil { clearingDue = SystemClock.now + Self.clearingPause }
       _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
       try cancelStale(session, incarnation)
       cleared = incarnation

@@ -25,7 +25,7 @@ final class FleetLease: Sendable {
     var awakeSince = WallTime.distantPast
     var members = 1
     var renewals = 0
-    var failure: FleetError?
+    var trouble = FleetTrouble()
     var isOver = false
   }
 
@@ -80,7 +80,9 @@ final class FleetLease: Sendable {
 
   /// Why the database cannot be reached; nil if it can.
   var trouble: String? { failure.map { "\($0)" } }
-  var failure: FleetError? { state.withLock { $0.failure } }
+  var failure: FleetError? { state.withLock { $0.trouble.failure } }
+  /// Since when that is so.
+  var failingSince: WallTime? { state.withLock { $0.trouble.since } }
 
   func begin() throws(HostFailure) {
     do {
@@ -112,13 +114,9 @@ final class FleetLease: Sendable {
         defer { watch = others }
         pause = try renew(open, &others, asked: asked)
         failures = 0
-        if state.withLock({ state in
-          defer { state.failure = nil }
-          return state.failure != nil
-        }) {
-          log.notice("the fleet's database answers again")
-          changed()
-        }
+        let (wasAway, isNews) = state.withLock { ($0.trouble.failure != nil, $0.trouble.end()) }
+        if isNews { log.notice("the fleet's database answers again") }
+        if wasAway { changed() }
       } catch {
         left = session?.left ?? left
         session = nil
@@ -181,15 +179,19 @@ final class FleetLease: Sendable {
     let end = asked.adding(saturating: (lease - FleetPlace.margin(of: lease)).wholeNanoseconds)
     // Before anything is claimed in this lease: a frozen host kills nothing itself.
     lasts(end)
-    let hasChanged = state.withLock { state in
+    let (hasChanged, wasDraining) = state.withLock { state in
       // This lease has ended a moment ago: the next turn joins anew.
-      guard SystemClock.bootNanoseconds < end, state.incarnation == (isNew ? nil : incarnation) else { return false }
+      guard SystemClock.bootNanoseconds < end, state.incarnation == (isNew ? nil : incarnation) else { return (false, false) }
       defer { (state.incarnation, state.end, state.isDraining) = (incarnation, end, isDraining) }
-      return state.incarnation == nil || state.isDraining != isDraining
+      return (state.incarnation == nil || state.isDraining != isDraining, state.isDraining)
     }
     taskhost_system_boot_timer_set(timer, end)
     guard hasChanged else { return }
-    if isDraining { log.notice("this host drains for the fleet: it takes nothing more of it") }
+    if isDraining {
+      log.notice("this host drains for the fleet: it takes nothing more of it")
+    } else if wasDraining {
+      log.notice("this host takes requests of the fleet again")
+    }
     changed()
   }
 
@@ -210,11 +212,7 @@ final class FleetLease: Sendable {
   }
 
   private func note(_ failure: FleetError) {
-    let isNew = state.withLock { state in
-      defer { state.failure = failure }
-      return failure.isNews(after: state.failure)
-    }
-    if isNew { log.error("\(failure)") }
+    if state.withLock({ $0.trouble.begin(failure) }) { log.error("\(failure)") }
   }
 
   // MARK: The thread that watches the clock

@@ -16,8 +16,8 @@ final class FleetOutbox {
   /// What the last connection left at the server.
   private var left: Int64?
   private var writer: FleetWriter
-  /// Why the last submissions were not added, and how often in a row that was so.
-  private var failures: (last: FleetError?, count: Int) = (nil, 0)
+  /// Why the last submissions were not added, and how often in a row sending failed.
+  private var (trouble, failures) = (FleetTrouble(), 0)
 
   init(_ agent: FleetAgent) { (self.agent, writer) = (agent, FleetWriter(agent)) }
 
@@ -51,16 +51,20 @@ final class FleetOutbox {
   ///   - failure: Why some were not sent; nil if all were.
   ///   - outgoing: Those that were not.
   private func note(_ failure: FleetError?, leaving outgoing: FleetAgent.Outgoing) {
-    guard let failure else { return failures = (nil, 0) }
+    guard let failure else {
+      failures = 0
+      if trouble.end() { agent.log.notice("what is submitted for the fleet is taken again") }
+      return
+    }
     agent.putBack(outgoing.ended)
     writer.refuse(outgoing.arrivals, failure)
     left = session?.left ?? left
     (session, writer) = (nil, FleetWriter(agent))
-    if agent.trouble == nil, !outgoing.arrivals.isEmpty, failure.isNews(after: failures.last) {
+    if trouble.begin(failure, tells: agent.trouble == nil && !outgoing.arrivals.isEmpty) {
       agent.log.error("what was submitted for the fleet is refused: \(failure)")
     }
-    failures = (failure, failures.count + 1)
-    agent.rest(for: agent.place.pause(after: failures.count))
+    failures += 1
+    agent.rest(for: agent.place.pause(after: failures))
   }
 
   private func connected() throws(FleetError) -> FleetSession {

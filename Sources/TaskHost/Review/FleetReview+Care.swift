@@ -21,7 +21,10 @@ extension FleetReview {
           + "ALTER ROLE \"\(transaction.user)\" SET idle_in_transaction_session_timeout = '1min'"
       return Finding(
         .transactions, .warning, of: transaction.name, seen,
-        why: "dead rows stay as long as it lasts, and claims become slower", remedy: remedy)
+        why: transaction.waiting > 0
+          ? "\(transaction.waiting == 1 ? "1 connection of a host waits" : "\(transaction.waiting) connections of hosts wait") for its locks: "
+            + "what has ended is not recorded, or what is submitted not taken, until it ends"
+          : "dead rows stay as long as it lasts, and claims become slower", remedy: remedy)
     }
   }
 

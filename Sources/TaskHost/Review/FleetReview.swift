@@ -23,10 +23,10 @@ public struct FleetReview: Sendable {
       return try FleetReview(session.health(long: long, patience: patience)).findings()
     } catch {
       switch error {
-      case .away(let reason):
+      case .away(let reason, let isThere):
         return [
           Finding(
-            .database, .failure, "the fleet's database cannot be reached: \(reason)",
+            .database, .failure, isThere ? "\(error)" : "the fleet's database cannot be reached: \(reason)",
             why: "hosts run none of the fleet's requests, and refuse submissions", remedy: "see that it runs, and that the address is right"
           )
         ]

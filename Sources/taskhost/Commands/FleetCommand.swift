@@ -62,7 +62,7 @@ struct FleetOptions: ParsableArguments {
   /// - Parameter address: A database that has answered before it failed: it is asked whether it waits for a standby.
   static func failure(_ error: FleetError, at address: String? = nil) -> CommandFailure {
     switch error {
-    case .away(let reason):
+    case .away(let reason, _):
       switch address.map(FleetSession.waitingCommits) ?? 0 {
       case 0: CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
       case let count:

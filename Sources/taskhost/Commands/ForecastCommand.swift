@@ -44,10 +44,22 @@ struct ForecastCommand: AsyncParsableCommand {
       if !forecast.entries.isEmpty { Terminal.print("") }
       Terminal.print("would not run:")
       var table = TextTable(.name("IDENTIFIER"), .id("REQUEST"), "BECAUSE")
-      for held in forecast.held { table.add(held.identifier, held.request, held.reason) }
+      for held in Self.alike(forecast.held) {
+        table.add(held.first.identifier, held.first.request, held.first.reason + (held.more > 0 ? " (and \(held.more) more)" : ""))
+      }
       table.print(empty: "")
     }
     Terminal.notes(forecast.notes)
+  }
+
+  /// Requests of one identifier that do not run for the same reason are one row: there may be thousands.
+  private static func alike(_ held: [ForecastAnswer.Held]) -> [(first: ForecastAnswer.Held, more: Int)] {
+    let groups = Dictionary(grouping: held) { [$0.identifier, $0.reason] }
+    var told: Set<[String]> = []
+    return held.compactMap { one in
+      let group = [one.identifier, one.reason]
+      return told.insert(group).inserted ? (one, (groups[group]?.count ?? 1) - 1) : nil
+    }
   }
 
   /// Each run.

@@ -46,6 +46,18 @@ import Testing
     #expect(state.heldCounts(besides: ended) == [7: 4])
   }
 
+  @Test("much that has ended is left to a thread that waits or records, and to none that is busy or pauses")
+  func leaving() throws {
+    var state = FleetAgent.State()
+    for many in [false, true] {
+      if many { state.settled = try (1...32).map { try Self.ended($0) } }
+      for (sending, isLeft) in [(FleetAgent.Sending.nothing, many), (.ends, true), (.submissions, false), (.pause, false)] {
+        state.sending = sending
+        #expect(state.areForOutbox == isLeft)
+      }
+    }
+  }
+
   @Test("what is not held any more is not recorded")
   func stale() throws {
     var state = FleetAgent.State()
