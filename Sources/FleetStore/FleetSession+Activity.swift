@@ -41,12 +41,12 @@ extension FleetSession {
   }
 
   /// The requests of these identifiers that have failed for good. When the first one did is not asked if that means to read more than some
-  /// thousand.
+  /// thousand records, which have it as `RecordText` writes it.
   package func deadLetters(of identifiers: [TaskIdentifier]) throws(FleetError) -> [DeadLetters] {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT f.identifier, f.count, CASE WHEN f.count <= \(Self.lettersRead) THEN (
+        SELECT f.identifier, f.count, CASE WHEN f.count <= \(Self.mostLettersRead) THEN (
           SELECT min(substring(r.record FROM '"ended_unix_ms":([0-9]{1,18})')::bigint) FROM taskhost.request r
           WHERE r.state = 'failed' AND r.identifier = f.identifier) END
         FROM (SELECT identifier, count(*) FROM taskhost.request WHERE state = 'failed' AND identifier = ANY ($1) GROUP BY 1) f ORDER BY 1
@@ -58,7 +58,7 @@ extension FleetSession {
     }
   }
 
-  private static let lettersRead = 5000
+  private static let mostLettersRead = 5000
 
   /// Requests of these identifiers that nobody has and that have been due for longer than `age`, without payloads, the oldest first: of those
   /// with the same needs, the one that comes next. Of different needs, some thousand are looked at.
@@ -67,12 +67,12 @@ extension FleetSession {
       try ask(
         PostgresStatement(
           """
-          WITH RECURSIVE ready (lane) AS (
+          WITH RECURSIVE lanes (lane) AS (
             (SELECT q.lane FROM taskhost.ready q ORDER BY q.lane LIMIT 1)
             UNION ALL
-            SELECT (SELECT q.lane FROM taskhost.ready q WHERE q.lane > l.lane ORDER BY q.lane LIMIT 1) FROM ready l WHERE l.lane IS NOT NULL
+            SELECT (SELECT q.lane FROM taskhost.ready q WHERE q.lane > l.lane ORDER BY q.lane LIMIT 1) FROM lanes l WHERE l.lane IS NOT NULL
           )
-          SELECT r.id, ''::bytea, r.record, false FROM (SELECT lane FROM ready WHERE lane IS NOT NULL LIMIT 1000) l
+          SELECT r.id, ''::bytea, r.record, false FROM (SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT 1000) l
           CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
           JOIN taskhost.request r ON r.id = f.request
           WHERE r.due < (SELECT taskhost.now_ms()) - $2 AND r.identifier = ANY ($1) ORDER BY r.due, r.id LIMIT 100

@@ -32,7 +32,7 @@ extension FleetAgent {
   /// The ends could not be recorded, as far as is known: whichever thread comes first tries it again.
   func putBack(_ ended: [Ended]) {
     guard !ended.isEmpty else { return }
-    state.withLock { $0.settled = ended.map(\.request) + $0.settled }
+    state.withLock { $0.unrecorded += ended }
     endSending(as: .pause)
   }
 

@@ -28,7 +28,8 @@ extension FleetAgent {
   /// What the agent's threads share.
   struct State {
     var holdings: [RequestID: Holding] = [:]
-    var settled: [SurrenderedRequest] = []
+    /// What has ended, and what of that could not be recorded, as far as is known.
+    var (settled, unrecorded): ([SurrenderedRequest], [Ended]) = ([], [])
     var arrivals: [Arrival] = []
     /// Whether the thread that looks waits, and whether it is to add the arrivals.
     var (isIdle, isOffered) = (false, false)
@@ -64,13 +65,19 @@ extension FleetAgent.State {
     }
   }
 
-  var areManySettled: Bool { settled.count >= Self.many }
-  static let many = 32
+  var areManySettled: Bool { settled.count + unrecorded.count >= Self.many }
+  private static let many = 32
 
   /// What has ended. What an earlier incarnation held is not this host's to decide.
   mutating func takeEnded() -> [FleetAgent.Ended] {
-    defer { settled = [] }
-    return settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
+    defer { (settled, unrecorded) = ([], []) }
+    return ended
+  }
+
+  private var ended: [FleetAgent.Ended] {
+    // What the host holds anew was recorded: its answer was lost.
+    unrecorded.filter { holdings[$0.request.record.id]?.epoch == $0.holding.epoch }
+      + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
   }
 
   /// These are recorded. One that ended to be tried again may be here again already.
@@ -82,10 +89,11 @@ extension FleetAgent.State {
   }
 
   /// How many requests of each lane the host has, besides those that have ended.
-  func heldCounts(besides ended: [FleetAgent.Ended]) -> [Int64: Int] {
+  ///
+  /// - Parameter taken: Those of them that are with the caller.
+  func heldCounts(besides taken: [FleetAgent.Ended]) -> [Int64: Int] {
     var counts = holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
-    for (_, holding) in ended { counts[holding.lane, default: 0] -= 1 }
-    for request in settled { if let lane = holdings[request.record.id]?.lane { counts[lane, default: 0] -= 1 } }
+    for (_, holding) in taken + ended { counts[holding.lane, default: 0] -= 1 }
     for (lane, count) in recording { counts[lane, default: 0] -= count }
     return counts
   }

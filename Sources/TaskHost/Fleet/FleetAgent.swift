@@ -9,8 +9,8 @@ import TaskScheduler
 
 /// The host's part in its fleet: it claims what it could begin now, hands it to the scheduler, and records what became of it.
 ///
-/// One thread looks for work and records what has ended, another one adds what is submitted here. What ended is kept until the database has
-/// taken it, or the lease has ended.
+/// One thread looks for work and records what has ended, another one adds what is submitted here, and records what has ended if that is much.
+/// What ended is kept until the database has taken it, or the lease has ended.
 final class FleetAgent: Sendable {
   let place: FleetPlace
   let scheduler: Scheduler
@@ -300,7 +300,7 @@ final class FleetAgent: Sendable {
   /// What could not be recorded comes again with the next work.
   func putBack(_ work: Work) {
     state.withLock { state in
-      state.settled = work.settled.map(\.request) + state.settled
+      state.unrecorded += work.settled
       state.added += work.added
     }
   }
@@ -328,9 +328,9 @@ final class FleetAgent: Sendable {
   }
 
   /// How many requests of each lane the host has, besides those that have ended.
-  func heldCounts(besides ended: [Ended]) -> [Int64: Int] {
-    state.withLock { $0.heldCounts(besides: ended) }
-  }
+  ///
+  /// - Parameter taken: Those of them that are with the caller.
+  func heldCounts(besides taken: [Ended]) -> [Int64: Int] { state.withLock { $0.heldCounts(besides: taken) } }
 
   /// Whether the host has requests of the fleet.
   var holdsAny: Bool { state.withLock { !$0.holdings.isEmpty } }

@@ -30,9 +30,24 @@ import Testing
     state.cancelled = [request.record.id]
     state.letGo(of: ended)
     #expect(state.holdings[request.record.id]?.epoch == 2 && state.cancelled == [request.record.id])
+    // The answer was lost: what has been claimed anew meanwhile must not end once more.
+    state.unrecorded = ended
+    #expect(state.takeEnded().isEmpty)
     state.settled = [request]
     state.letGo(of: state.takeEnded())
     #expect(state.holdings.isEmpty && state.cancelled.isEmpty)
+  }
+
+  @Test("what could not be recorded is tried again, before what has ended since")
+  func retrying() throws {
+    var state = FleetAgent.State()
+    for number in 1...2 { state.holdings[RequestID(sequence: Int64(number), origin: 1)] = Self.holding(epoch: 1) }
+    state.settled = [try Self.ended(1)]
+    state.unrecorded = state.takeEnded()
+    state.settled = [try Self.ended(2)]
+    #expect(state.heldCounts(besides: []) == [7: 0])
+    #expect(state.takeEnded().map(\.request.record.id.sequence) == [1, 2])
+    #expect(state.takeEnded().isEmpty)
   }
 
   @Test("what has ended takes no room, whichever thread records it")
