@@ -137,6 +137,9 @@ struct FleetTests {
       _ = try await second.request(id, is: "succeeded")
       let hosts = try await fleet.json("hosts")
       #expect(hosts["hosts"]?.array.map { $0["state"]?.string } == ["fenced", "alive"])
+      let rows = try await fleet.taskhost("hosts").output.split(separator: "\n")
+      #expect(rows.count == 2 && rows[0].hasPrefix("b  alive") && rows[0].contains("  since "), "\(rows)")
+      #expect(rows.count == 2 && rows[1].hasPrefix("a  fenced") && rows[1].contains("  lease ended "), "\(rows)")
     }
   }
 

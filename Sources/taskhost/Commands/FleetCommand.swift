@@ -1,4 +1,5 @@
 import ArgumentParser
+import CalendarTime
 import FleetStore
 import StrictText
 import TaskHost
@@ -272,10 +273,16 @@ enum FleetText {
     writer.member("held", member.held)
   }
 
+  /// Those that are there, the oldest first, then the others, the last to leave first.
   static func list(_ members: [FleetMember]) {
-    for member in members {
+    let gone = members.filter { !$0.state.isThere }.sorted { $0.left > $1.left }
+    for member in members.filter(\.state.isThere) + gone {
       var line = "\(member.name.escapingControlCharacters)  \(member.state.rawValue)  holds \(member.held)  \(member.incarnation)"
       if !member.labels.isEmpty { line += "  [\(member.labels.joined(separator: ", ").escapingControlCharacters)]" }
+      line +=
+        member.state.isThere
+        ? "  since \(MomentFormat.local(member.began.unixMilliseconds))"
+        : "  lease ended \(DurationFormat.words(milliseconds: (.zero - member.left).wholeMilliseconds)) ago"
       if let reason = member.reason { line += "  \(reason.escapingControlCharacters)" }
       Terminal.print(line)
     }
