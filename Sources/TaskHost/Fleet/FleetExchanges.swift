@@ -352,21 +352,17 @@ final class FleetExchanges {
         agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
       }
     }
-    let byID = Dictionary(requests.map { ($0.record.id, $0) }) { first, _ in first }
     let answer = Awaited<Result<[RequestID], RequestRefusal>>()
     agent.scheduler.lease(
       requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation }
     ) { answer.set($0) }
-    let refused =
-      switch answer.wait() {
-      case .success(let refused): refused
-      case .failure: requests.map(\.record.id)
-      }
-    guard !refused.isEmpty else { return 0 }
+    var refused = requests
+    if case .success(let ids) = answer.wait() {
+      guard !ids.isEmpty else { return 0 }
+      refused.removeAll { !ids.contains($0.record.id) }
+    }
     agent.surrendered(
-      refused.compactMap { byID[$0] }.map {
-        SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint)
-      })
+      refused.map { SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint) })
     return refused.count
   }
 
