@@ -279,10 +279,12 @@ enum FleetText {
     for member in members.filter(\.state.isThere) + gone {
       var line = "\(member.name.escapingControlCharacters)  \(member.state.rawValue)  holds \(member.held)  \(member.incarnation)"
       if !member.labels.isEmpty { line += "  [\(member.labels.joined(separator: ", ").escapingControlCharacters)]" }
+      // Other hosts may fence it some milliseconds before its lease ends by the database's clock.
+      let gone = max(.zero, .zero - member.left)
       line +=
         member.state.isThere
         ? "  since \(MomentFormat.local(member.began.unixMilliseconds))"
-        : "  lease ended \(DurationFormat.words(milliseconds: (.zero - member.left).wholeMilliseconds)) ago"
+        : "  lease ended \(DurationFormat.words(milliseconds: gone.wholeMilliseconds)) ago"
       if let reason = member.reason { line += "  \(reason.escapingControlCharacters)" }
       Terminal.print(line)
     }
