@@ -137,7 +137,7 @@ extension FleetExchanges {
       var record = added.record
       let key = visited.keys[record.id]
       record.request.idempotencyKey = key?.key
-      var draft = FleetDraft(record: record, lane: try laneID(record.lane, session), fingerprint: key?.fingerprint ?? 0)
+      var draft = FleetDraft(record: record, lane: try writer.numbers.id(of: record.lane, session), fingerprint: key?.fingerprint ?? 0)
       (draft.isDrawn, draft.edges) = (true, added.edges)
       drafts.append(draft)
     }

@@ -193,7 +193,7 @@ final class FleetExchanges {
   ) throws(FleetError) -> FleetDraft? {
     guard let single, !wanted.isEmpty, !wanted.contains(where: \.isLimited) else { return nil }
     let lane: Int64
-    do throws(FleetError) { lane = try laneID(single.record.lane, session) } catch {
+    do throws(FleetError) { lane = try writer.numbers.id(of: single.record.lane, session) } catch {
       switch error {
       // Adding it alone says so to who submitted it.
       case .locked, .unfit: return nil
@@ -283,8 +283,6 @@ final class FleetExchanges {
       agent.log.warning("the days of the fleet's history were not looked after: \(error)")
     }
   }
-
-  func laneID(_ lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 { try writer.numbers.id(of: lane, session) }
 
   /// Whether an identifier got all that the host wanted of it.
   private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {

@@ -40,7 +40,7 @@ final class FleetSchedules {
     for (name, refusal) in changes.refused { agent.log.error("the schedule \(name) of the fleet: \(refusal)") }
     var drafts: [FleetDraft] = []
     for submission in changes.missing {
-      drafts.append(FleetDraft(record: submission.record, lane: try exchanges.laneID(submission.record.lane, session)))
+      drafts.append(FleetDraft(record: submission.record, lane: try exchanges.writer.numbers.id(of: submission.record.lane, session)))
     }
     // If another host adds it at this moment, its own is kept.
     if !drafts.isEmpty {
