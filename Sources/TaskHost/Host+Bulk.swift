@@ -12,7 +12,7 @@ extension Host {
   /// A dry run is the same action, undone after each commit. Its steps know of each other only what they have changed: of two dead letters
   /// with one unique key in different steps, both count.
   public func carryOut(_ order: BulkOrder) async throws(RequestRefusal) -> BulkResult {
-    let found = try read { () throws(StoreError) in try view.scan(order.scan, accepts: order.isFor) }
+    let found = try await look { (view) throws(StoreError) in try view.scan(order.scan, accepts: order.isFor) }
     var result = try await carryOutInFleet(order, on: found.records)
     result.next = found.next
     let ids = found.records.map(\.id).filter { fleet?.has($0) != true }
@@ -88,8 +88,8 @@ extension Host {
     let order = try BulkOrder(action, filter, limit: BulkOrder.atOnce)
     var scan = order.scan
     while true {
-      let found = try read { () throws(StoreError) in
-        try fleet.read { [scan] (session) throws(FleetError) in try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule } }
+      let found = try await look { [scan] _ throws(StoreError) in
+        try fleet.read { (session) throws(FleetError) in try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule } }
       }
       let step = try await carryOutInFleet(order, on: found.records)
       result.add(step)

@@ -13,22 +13,22 @@ extension Host {
   /// The matching requests, newest first, without payloads.
   ///
   /// Those that are due by a time, and those that wait for events, are only the host's own and what it holds for its fleet.
-  public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
-    try read { () throws(StoreError) in try view.requests(query) }
+  public func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
+    try await look { (view) throws(StoreError) in try view.requests(query) }
   }
 
   /// The requests that match a filter, newest first, without payloads: those of the host, and those of its fleet, wherever they are.
   public func requests(
     matching filter: RequestFilter, after cursor: RequestID?, limit: Int
-  ) throws(RequestRefusal) -> ScannedRequests {
+  ) async throws(RequestRefusal) -> ScannedRequests {
     var scan = filter.scan
     (scan.after, scan.limit) = (cursor, limit)
-    return try read { () throws(StoreError) in try view.scan(scan, accepts: filter.accepts) }
+    return try await look { [scan] (view) throws(StoreError) in try view.scan(scan, accepts: filter.accepts) }
   }
 
   /// A request with its payload.
-  public func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
-    if let record = try read({ () throws(StoreError) in try view.request(id) }) { return record }
+  public func request(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    if let record = try await look({ (view) throws(StoreError) in try view.request(id) }) { return record }
     throw RequestRefusal(.notFound, "\(fleet?.has(id) == true ? "the fleet has" : "there is") no request \(id)")
   }
 
@@ -38,7 +38,9 @@ extension Host {
   public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
     var running = await liveRuns().filter(query.matches)
     let own = Set(running.map(\.id))
-    let (ended, elsewhere) = try read { () throws(StoreError) in (try view.runs(query), try view.runningElsewhere(query.request)) }
+    let (ended, elsewhere) = try await look { (view) throws(StoreError) in
+      (try view.runs(query), try view.runningElsewhere(query.request))
+    }
     running += elsewhere.filter { query.matches($0) && !own.contains($0.id) }
     // What another host has told of its run is older than its end.
     let over = Set(ended.map(\.id)).intersection(running.map(\.id).filter { id in !own.contains(id) })
@@ -49,8 +51,8 @@ extension Host {
   /// A run, live or ended.
   public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
     if let running = await liveRuns().first(where: { $0.id == id }) { return try traced(running) }
-    if let record = try read({ () throws(StoreError) in try view.run(id) }) { return try traced(record) }
-    let elsewhere = try read { () throws(StoreError) in try view.runningElsewhere(nil) }
+    if let record = try await look({ (view) throws(StoreError) in try view.run(id) }) { return try traced(record) }
+    let elsewhere = try await look { (view) throws(StoreError) in try view.runningElsewhere(nil) }
     if let running = elsewhere.first(where: { $0.id == id }) { return running }
     throw RequestRefusal(.notFound, "there is no run \(id)")
   }

@@ -17,11 +17,15 @@ extension Host {
   /// - Parameter isDry: Whether only to check and to count.
   public func pause(_ order: PauseOrder, isDry: Bool) async throws(RequestRefusal) -> BegunPause {
     let pause =
-      order.isOfFleet ? try pauseFleet(order, isDry: isDry) : try await ask { self.scheduler.pause(order, isDry: isDry, completion: $0) }
+      if order.isOfFleet {
+        try await onThread { Result { () throws(RequestRefusal) in try self.pauseFleet(order, isDry: isDry) } }
+      } else {
+        try await ask { self.scheduler.pause(order, isDry: isDry, completion: $0) }
+      }
     var begun = BegunPause(pause: pause)
-    let waiting = try held(by: pause, in: [.blocked, .pending, .claimed])
+    let waiting = try await held(by: pause, in: [.blocked, .pending, .claimed])
     (begun.waiting, begun.hasMore) = (waiting.records.count, waiting.next != nil)
-    begun.running = try held(by: pause, in: [.running]).records.count
+    begun.running = try await held(by: pause, in: [.running]).records.count
     guard !isDry else { return begun }
     let end = order.until.map { " for \(DurationText.format($0 - pause.since))" } ?? ""
     log.notice("\(pause.subject) is paused\(end) by \(order.by)\(order.reason.map { ": \($0)" } ?? "")", metadata: ["pause": "\(pause.id)"])
@@ -36,7 +40,12 @@ extension Host {
   public func resume(_ selection: PauseSelection, ofFleet: Bool, by who: String) async throws(RequestRefusal) -> [Pause] {
     let isOfFleet =
       if case .id(let id) = selection { ofFleet || fleet != nil && id >= FleetPauses.firstID } else { ofFleet }
-    let ended = isOfFleet ? try resumeFleet(selection) : try await ask { self.scheduler.resume(selection, completion: $0) }
+    let ended =
+      if isOfFleet {
+        try await onThread { Result { () throws(RequestRefusal) in try self.resumeFleet(selection) } }
+      } else {
+        try await ask { self.scheduler.resume(selection, completion: $0) }
+      }
     for pause in ended { log.notice("the pause of \(pause.subject) was ended by \(who)", metadata: ["pause": "\(pause.id)"]) }
     return ended
   }
@@ -80,15 +89,15 @@ extension Host {
     RequestRefusal(.unavailable, "\(error): taskhost pause --list says whether it was done")
   }
 
-  private func held(by pause: Pause, in states: [RequestState]) throws(RequestRefusal) -> ScannedRequests {
+  private func held(by pause: Pause, in states: [RequestState]) async throws(RequestRefusal) -> ScannedRequests {
     let filter: RequestFilter
     do { filter = try RequestFilter(pause.order.filter, now: pause.since) } catch { throw error.refusal() }
     var scan = filter.scan
     (scan.states, scan.limit) = (states, Self.counted)
-    do throws(StoreError) {
-      guard pause.order.isOfFleet else { return try store.scan(scan, accepts: filter.accepts) }
-      return try view.scan(scan) { fleet?.has($0.id) == true && filter.accepts($0) }
-    } catch { throw RequestRefusal(error) }
+    return try await look { [scan] (view) throws(StoreError) in
+      guard pause.order.isOfFleet else { return try view.store.scan(scan, accepts: filter.accepts) }
+      return try view.scan(scan) { view.fleet?.has($0.id) == true && filter.accepts($0) }
+    }
   }
 
   /// Requests that a pause counts at most.

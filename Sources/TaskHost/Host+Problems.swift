@@ -50,9 +50,8 @@ extension Host {
     let shared = await sharedActivity(onlyFailing: true)
     var failed = query
     failed.states = [.failed]
-    var found: [RequestRecord]
+    var found = try await requests(failed)
     do {
-      found = try view.requests(failed)
       let schedules = try store.schedules(limit: Self.shownSchedules, onlyFailing: true) + shared.schedules
       found += schedules.filter(\.isFailing).compactMap(\.request)
       let now = SystemClock().wallTime
@@ -106,14 +105,10 @@ extension Host {
 
   /// Where a request of the fleet is; nil for others, and if the database does not say so.
   private func placement(of record: RequestRecord) async -> FleetPlacement? {
-    guard let fleet, fleet.has(record.id) else { return nil }
-    let answer = try? await onThread { () -> Result<FleetPlacement?, RequestRefusal> in
-      let read = try? fleet.readIfThere { (session) throws(FleetError) in
-        try session.placement(of: record.id, preferring: record.request.gates.preferredHosts)
-      }
-      return .success(read.flatMap(\.self) ?? nil)
-    }
-    return answer.flatMap(\.self)
+    guard fleet?.has(record.id) == true else { return nil }
+    return await askFleet { (session) throws(FleetError) in
+      try session.placement(of: record.id, preferring: record.request.gates.preferredHosts)
+    } ?? nil
   }
 
   private static func problem(_ identifier: TaskIdentifier, _ shortage: HostShortage) -> Problem {

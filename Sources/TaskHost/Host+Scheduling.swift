@@ -11,7 +11,7 @@ import TaskStore
 extension Host {
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
-    let record = try request(id)
+    let record = try await request(id)
     return try await onThread { [explainer] in
       Result { () throws(StoreError) in try explainer.explain(record) }.mapError { RequestRefusal($0) }
     }
@@ -83,6 +83,22 @@ extension Host {
         return .failure(refusal)
       } catch { return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)"))) }
     }
+  }
+
+  /// Reads what clients are shown. The fleet's database may answer late: then the caller's thread, which other clients' connections use too,
+  /// does not wait for it.
+  func look<Value: Sendable>(
+    _ body: @escaping @Sendable (RequestView) throws(StoreError) -> Value
+  ) async throws(RequestRefusal) -> Value {
+    guard fleet != nil else { return try read { () throws(StoreError) in try body(view) } }
+    return try await onThread { [view] in Result { () throws(StoreError) in try body(view) }.mapError { RequestRefusal($0) } }
+  }
+
+  /// Asks the fleet's database for what completes an answer; nil if there is no fleet, and while the database does not say.
+  func askFleet<Value: Sendable>(_ body: @escaping @Sendable (FleetSession) throws(FleetError) -> Value) async -> Value? {
+    guard let fleet else { return nil }
+    let answer = try? await onThread { .success((try? fleet.readIfThere(body)) ?? nil) }
+    return answer ?? nil
   }
 
   /// Calls `body`, which may block, on a new thread.

@@ -105,18 +105,14 @@ extension Host {
   /// - Parameter onlyFailing: Whether to leave out the last runs, and the schedules without failures.
   func sharedActivity(onlyFailing: Bool) async -> SharedActivity {
     guard let fleet, !fleet.identifiers.isEmpty else { return SharedActivity() }
-    let overdueAfter = configuration.overdueAfter
-    // The database may answer late.
-    let activity = try? await onThread { () -> Result<SharedActivity?, RequestRefusal> in
-      let read = try? fleet.readIfThere { (session) throws(FleetError) in
-        var activity = try SharedActivity(of: fleet.identifiers.sorted(), session, onlyFailing: onlyFailing)
-        activity.full = try fleet.agent.bound.full(session)
-        activity.overdue = try session.overdue(of: fleet.identifiers.sorted(), for: overdueAfter)
-        return activity
-      }
-      return .success(read ?? nil)
+    let (identifiers, overdueAfter) = (fleet.identifiers.sorted(), configuration.overdueAfter)
+    let activity = await askFleet { (session) throws(FleetError) in
+      var activity = try SharedActivity(of: identifiers, session, onlyFailing: onlyFailing)
+      activity.full = try fleet.agent.bound.full(session)
+      activity.overdue = try session.overdue(of: identifiers, for: overdueAfter)
+      return activity
     }
-    return activity.flatMap(\.self) ?? SharedActivity()
+    return activity ?? SharedActivity()
   }
 
   /// The maximum number of schedules in a status; failing ones come first.

@@ -166,6 +166,29 @@ struct FleetTests {
     }
   }
 
+  @Test("while a list waits for the database, other clients get their answers")
+  func waiting() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      try host.configure(fleet.configuration("a", job: "exit 0"))
+      try await FleetGround.joined(host)
+      let id = try await FleetGround.submit(host)
+      try await host.request(id, is: "succeeded")
+      let session = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
+      try session.say("BEGIN; LOCK TABLE taskhost.request; SELECT 'locked';")
+      #expect(try session.line() == "locked")
+      let list = try host.startCLI("tasks", "list", "--identifier", "job")
+      // More connections than the host has threads for them: some share the list's.
+      for _ in 0..<8 { #expect(try await host.cli("plugins", "list").status == 0) }
+      #expect(list.isRunning)
+      try session.say("COMMIT;")
+      session.closeInput()
+      _ = try session.end()
+      let listed = try await list.result()
+      #expect(listed.status == 0 && listed.output.contains(id), "\(listed)")
+    }
+  }
+
   @Test("while the database is away, the host's own work goes on, and submissions for the fleet are refused with the reason")
   func away() async throws {
     let fleet = try await FleetGround(lease: "10s", server: try PostgresServer())
