@@ -17,8 +17,7 @@ extension FleetAgent {
     return state.wait { state in
       if state.areManySettled, !state.isOver {
         let outgoing = Outgoing(ended: state.takeEnded())
-        state.sending = .ends
-        state.recording = outgoing.ended.reduce(into: [:]) { $0[$1.holding.lane, default: 0] += 1 }
+        (state.sending, state.recording) = (.ends, outgoing.ended)
         return .done(outgoing)
       }
       if !state.arrivals.isEmpty, !state.isOffered {
@@ -39,7 +38,7 @@ extension FleetAgent {
   /// What has been recorded may let others begin, and more may have ended meanwhile: the other thread looks.
   private func endSending(as sending: Sending) {
     let wereEnds = state.withLock { state in
-      defer { (state.sending, state.recording) = (sending, [:]) }
+      defer { (state.sending, state.recording) = (sending, []) }
       return state.sending == .ends
     }
     guard wereEnds else { return }

@@ -34,8 +34,8 @@ extension FleetAgent {
     /// Whether the thread that looks waits, and whether it is to add the arrivals.
     var (isIdle, isOffered) = (false, false)
     var sending = Sending.pause
-    /// What the thread that sends records at this moment, of each lane so many.
-    var recording: [Int64: Int] = [:]
+    /// What that thread is recording.
+    var recording: [Ended] = []
     var errands: [FleetErrand] = []
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
@@ -75,7 +75,7 @@ extension FleetAgent.State {
   }
 
   private var ended: [FleetAgent.Ended] {
-    // What the host holds anew was recorded: its answer was lost.
+    // If the host has claimed a request again, its earlier end was recorded, and only the answer was lost.
     unrecorded.filter { holdings[$0.request.record.id]?.epoch == $0.holding.epoch }
       + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
   }
@@ -93,8 +93,10 @@ extension FleetAgent.State {
   /// - Parameter taken: Those of them that are with the caller.
   func heldCounts(besides taken: [FleetAgent.Ended]) -> [Int64: Int] {
     var counts = holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
-    for (_, holding) in taken + ended { counts[holding.lane, default: 0] -= 1 }
-    for (lane, count) in recording { counts[lane, default: 0] -= count }
+    // What the host has let go of meanwhile, or holds anew, is not among those.
+    for (request, holding) in taken + ended + recording where holdings[request.record.id]?.epoch == holding.epoch {
+      counts[holding.lane, default: 0] -= 1
+    }
     return counts
   }
 }

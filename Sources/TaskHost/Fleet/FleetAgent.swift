@@ -213,7 +213,7 @@ final class FleetAgent: Sendable {
 
   private func leaseHasEnded() {
     let held = state.withLock { state in
-      defer { (state.holdings, state.recording, state.cancelled) = ([:], [:], []) }
+      defer { (state.holdings, state.cancelled) = ([:], []) }
       return Array(state.holdings.keys)
     }
     // First what waits, so that nothing begins any more, then what runs.

@@ -3,7 +3,7 @@ import HostThreads
 import TaskModel
 import TaskScheduler
 
-/// Adds what was submitted here to the fleet's database, and answers.
+/// Writes to the fleet's database: adds what was submitted here, and answers; says what is to be recorded of what has ended.
 struct FleetWriter {
   let agent: FleetAgent
   var numbers = FleetLaneNumbers()

@@ -30,7 +30,7 @@ import Testing
     state.cancelled = [request.record.id]
     state.letGo(of: ended)
     #expect(state.holdings[request.record.id]?.epoch == 2 && state.cancelled == [request.record.id])
-    // The answer was lost: what has been claimed anew meanwhile must not end once more.
+    // The answer was lost, and the request has been claimed again since: its earlier end must not be recorded a second time.
     state.unrecorded = ended
     #expect(state.takeEnded().isEmpty)
     state.settled = [request]
@@ -57,7 +57,7 @@ import Testing
     state.settled = try (1...2).map { try Self.ended($0) }
     let ended = state.takeEnded()
     state.settled = try (3...5).map { try Self.ended($0) }
-    state.recording = [7: 1]
+    state.recording = [(try Self.ended(6), Self.holding(epoch: 1))]
     #expect(state.heldCounts(besides: ended) == [7: 4])
   }
 
