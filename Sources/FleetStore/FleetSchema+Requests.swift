@@ -24,11 +24,12 @@ extension FleetSchema {
     END $$
     """,
     """
-    CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text, its_key text) RETURNS integer LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text, its_key text) RETURNS integer LANGUAGE plpgsql \(indexed) AS $$
     DECLARE found integer;
     BEGIN
       LOOP
-        SELECT id INTO found FROM taskhost.lane l WHERE l.identifier = which AND l.gates = needs;
+        -- As the index has them.
+        SELECT id INTO found FROM taskhost.lane l WHERE l.identifier || ' ' || l.gates = which || ' ' || needs;
         IF found IS NOT NULL THEN RETURN found; END IF;
         INSERT INTO taskhost.lane (identifier, gates, concurrency_key) VALUES (which, needs, its_key) ON CONFLICT DO NOTHING;
       END LOOP;
@@ -146,21 +147,23 @@ extension FleetSchema {
     END $$
     """,
     // Records what became of claimed requests, and returns those that were this host's to decide. The others were fenced. A payload
-    // is NULL if it has not changed.
+    // is NULL if it has not changed. An end is that of the claim with its epoch; 0 is whichever claim the host has.
     """
     CREATE OR REPLACE FUNCTION taskhost.finish(
       me uuid, ids bigint[], states text[], lanes bigint[], dues bigint[], ranks bigint[], events text[],
-      deadlines bigint[], payloads bytea[], event_payloads bytea[], checkpoints bytea[], records text[], run_ids text[], run_requests bigint[], outcomes text[], runs text[])
+      deadlines bigint[], payloads bytea[], event_payloads bytea[], checkpoints bytea[], records text[], run_ids text[], run_requests bigint[], outcomes text[], runs text[],
+      epochs bigint[] DEFAULT NULL)
     RETURNS TABLE (request bigint) LANGUAGE plpgsql \(indexed) AS $$
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
     BEGIN
       RETURN QUERY WITH told AS (
-        SELECT * FROM unnest(ids, states, lanes, dues, ranks, events, deadlines, payloads, event_payloads, checkpoints, records)
-          AS u (id, state, lane, due, rank, event, deadline, payload, event_payload, checkpoint, record)
+        SELECT * FROM unnest(ids, states, lanes, dues, ranks, events, deadlines, payloads, event_payloads, checkpoints, records, epochs)
+          AS u (id, state, lane, due, rank, event, deadline, payload, event_payload, checkpoint, record, epoch)
       ), mine AS (
         -- CASE hides from the planner how many claims it has seen: where it expects one, it would compare each run with each of these.
-        DELETE FROM taskhost.claim c USING told WHERE c.request = told.id AND CASE WHEN c.incarnation = me THEN true ELSE false END
+        DELETE FROM taskhost.claim c USING told WHERE c.request = told.id
+          AND CASE WHEN c.incarnation = me AND coalesce(nullif(told.epoch, 0), c.epoch) = c.epoch THEN true ELSE false END
         RETURNING c.request, c.epoch, c.visiting
       ), kept AS (
         SELECT told.*, mine.visiting FROM told JOIN mine ON mine.request = told.id

@@ -38,9 +38,10 @@ enum FleetSchema {
     // What requests need besides their time, as text: those with the same needs become runnable together.
     """
     CREATE TABLE taskhost.lane (
-      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, concurrency_key text,
-      UNIQUE (identifier, gates))
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, concurrency_key text)
     """,
+    lanesAreUnique,
+    "CREATE INDEX lane_identifier ON taskhost.lane (identifier)",
     "CREATE INDEX lane_plain ON taskhost.lane (id) WHERE gates = ''",
     // Claims that a rate counts, of an identifier and, if it is not empty, of a concurrency key.
     "CREATE TABLE taskhost.begun (identifier text NOT NULL, concurrency_key text NOT NULL, at bigint NOT NULL, runs bigint NOT NULL)",
@@ -56,7 +57,7 @@ enum FleetSchema {
     "CREATE UNIQUE INDEX request_key ON taskhost.request (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed'",
     "CREATE INDEX request_failed ON taskhost.request (identifier, id) WHERE state = 'failed'",
     "CREATE INDEX request_stop ON taskhost.request (id) WHERE stop",
-    "CREATE INDEX request_event ON taskhost.request (event, id) WHERE event IS NOT NULL",
+    eventIndex,
     // The deadlines of those that have conditions until then.
     "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
     // Events that came while a host had the request that waits for them: it is woken when it is back.
@@ -93,6 +94,11 @@ enum FleetSchema {
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
   ]
 
+  // By hashes: an index by the texts themselves refuses needs and paths of more than 2,700 bytes.
+  private static let lanesAreUnique =
+    "ALTER TABLE taskhost.lane ADD CONSTRAINT lane_needs EXCLUDE USING hash ((identifier || ' ' || gates) WITH =)"
+  private static let eventIndex = "CREATE INDEX request_event ON taskhost.request (md5(event), id) WHERE event IS NOT NULL"
+
   /// Whether the constraint is there that lets fences wait.
   static let fencesWait = "EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'taskhost.host'::regclass AND conname = 'host_fenced')"
 
@@ -108,6 +114,13 @@ enum FleetSchema {
       IF pg_get_indexdef(to_regclass('taskhost.run_ended')) NOT LIKE '%(identifier, ended)' THEN
         DROP INDEX taskhost.run_ended;
         CREATE INDEX run_ended ON taskhost.run (identifier, ended);
+      END IF;
+      IF to_regclass('taskhost.lane_needs') IS NULL THEN
+        \(lanesAreUnique);
+        CREATE INDEX lane_identifier ON taskhost.lane (identifier);
+        ALTER TABLE taskhost.lane DROP CONSTRAINT lane_identifier_gates_key;
+        DROP INDEX taskhost.request_event;
+        \(eventIndex);
       END IF;
     END $$
     """

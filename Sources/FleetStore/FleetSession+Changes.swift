@@ -46,7 +46,10 @@ extension FleetSession {
 
   /// The requests that wait for an event, at hosts too.
   package func waiting(forEvent event: String) throws(FleetError) -> [RequestID] {
-    ids(try ask(PostgresStatement("SELECT id FROM taskhost.request WHERE event = $1 AND state = 'pending' ORDER BY id", .text(event))))
+    ids(
+      try ask(
+        PostgresStatement(
+          "SELECT id FROM taskhost.request WHERE md5(event) = md5($1) AND event = $1 AND state = 'pending' ORDER BY id", .text(event))))
   }
 
   /// Notes an event for those of these requests that other hosts have: it wakes them when they are back.

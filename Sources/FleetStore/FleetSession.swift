@@ -283,15 +283,18 @@ package final class FleetSession {
   }
 
   private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {
-    PostgresStatement("SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)") {
+    PostgresStatement(
+      "SELECT request FROM taskhost.finish($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+    ) {
       var columns = FleetColumns()
-      var (ids, states): ([Int64], [String?]) = ([], [])
+      var (ids, epochs, states): ([Int64], [Int64], [String?]) = ([], [], [])
       var (payloads, eventPayloads, checkpoints): ([[UInt8]?], [[UInt8]?], [[UInt8]?]) = ([], [], [])
       var (runs, runRequests): ([String?], [Int64]) = ([], [])
       var (runIDs, outcomes): ([String?], [String?]) = ([], [])
       for request in settled {
         let record = request.record
         ids.append(record.id.sequence)
+        epochs.append(request.epoch)
         states.append(record.state.shown.rawValue)
         columns.append(record, lane: request.lane)
         payloads.append(request.hasNewPayload ? record.request.payload : nil)
@@ -307,7 +310,7 @@ package final class FleetSession {
       return [
         .text(incarnation), .ints(ids), .texts(states), .ints(columns.lanes), .ints(columns.dues), .ints(columns.ranks),
         .texts(columns.events), .ints(columns.deadlines), .blobs(payloads), .blobs(eventPayloads), .blobs(checkpoints),
-        .texts(columns.records), .texts(runIDs), .ints(runRequests), .texts(outcomes), .texts(runs),
+        .texts(columns.records), .texts(runIDs), .ints(runRequests), .texts(outcomes), .texts(runs), .ints(epochs),
       ]
     }.kept
   }

@@ -109,7 +109,10 @@ package struct ClaimedRequest: Sendable {
 /// What became of a request that the host owned: pending again, or ended.
 package struct SettledRequest: Sendable {
   package var record: RequestRecord
+  /// Where it waits, if it ``mayRunAgain``.
   package var lane: Int64
+  /// The epoch of the claim that it ends, see ``ClaimedRequest/epoch``; 0 for whichever one the host has.
+  package var epoch: Int64 = 0
   /// The runs that ended meanwhile, oldest first.
   package var runs: [RunRecord]
   /// The payload of an event for the next run; nil for the submitted one.
@@ -121,10 +124,13 @@ package struct SettledRequest: Sendable {
   /// What it waits for, or waited for, if the host has read that.
   package var edges: [DependencyRecord] = []
 
-  package init(record: RequestRecord, lane: Int64, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
+  package init(record: RequestRecord, lane: Int64 = 0, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil) {
     (self.record, self.lane, self.runs) = (record, lane, runs)
     (self.eventPayload, self.checkpoint) = (eventPayload, checkpoint)
   }
+
+  /// Whether it stays a request, if only as a dead letter.
+  package var mayRunAgain: Bool { record.state != .succeeded && record.state != .cancelled }
 }
 
 /// The result of ``FleetSession/exchange(_:settling:adding:wanting:watching:searching:pauses:)``.

@@ -83,22 +83,42 @@ struct FleetTests {
     }
   }
 
-  @Test("what the database cannot hold is refused to who submits it, and to nobody else")
-  func unfit() async throws {
+  @Test("needs of any length are taken, and wait for a host that has the resources")
+  func long() async throws {
     let fleet = try await FleetGround(lease: "10s")
     try await HostProcess.prepare { host in
       try host.configure(fleet.configuration("a", job: "exit 0"))
       try await FleetGround.joined(host)
       let names = (0..<16).map { number in (0..<240).map { _ in String(Int.random(in: 0..<36), radix: 36) }.joined() + "\(number)" }
       let resources = names.map { "\"\($0)\":1" }.joined(separator: ",")
-      for _ in 0..<3 {
-        // The host is idle: it would add and claim it at once.
-        let before = try await FleetGround.submit(host)
-        try await host.request(before, is: "succeeded")
-        let refused = try await host.post("/v1/requests", "{\"identifier\":\"job\",\"resources\":{\(resources)}}")
-        #expect(refused.status == 400, "\(refused)")
-      }
-      #expect(try await host.json("status")["problems"]?.array.isEmpty == true)
+      // The host is idle: it would claim what it adds at once.
+      let taken = try await host.post("/v1/requests", "{\"identifier\":\"job\",\"resources\":{\(resources)}}")
+      #expect(taken.status == 201, "\(taken)")
+      try await host.request(try await FleetGround.submit(host), is: "succeeded")
+      let why = try await host.cli("tasks", "why", try #require(taken.json()["id"]?.string))
+      #expect(why.status == 0 && why.output.contains("no resource \"\(names.sorted()[0])\""), "\(why)")
+    }
+  }
+
+  @Test("what ends while another transaction makes the lane that it needs is recorded after it, and holds up nothing else")
+  func locked() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      let job = "[ \"$TASKHOST_ATTEMPT\" = 2 ] || [ \"$(cat)\" != '\"twice\"' ] || { echo failed > @PIPE@; exit 75; }"
+      try host.configure(fleet.configuration("a", job: job))
+      let lines = try fleet.reader()
+      try await FleetGround.joined(host)
+      let making = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
+      let needs = #"{"last":"a","prefer":"last_host"}"#
+      try making.say("BEGIN; SELECT taskhost.lane_of('job', '\(needs)', NULL) > 0;")
+      #expect(try making.line() == "t")
+      let waiting = try await FleetGround.submit(host, "--prefer", "last_host", "--payload", "\"twice\"")
+      #expect(try lines.line() == "failed")
+      for _ in 0..<3 { try await host.request(try await FleetGround.submit(host), is: "succeeded") }
+      #expect(try fleet.server.run("SELECT count(*) FROM taskhost.claim", on: fleet.address) == "1")
+      try making.say("ROLLBACK;")
+      try await host.request(waiting, is: "succeeded")
+      #expect(try fleet.server.run("SELECT count(*) FROM taskhost.lane WHERE gates = '\(needs)'", on: fleet.address) == "1")
     }
   }
 

@@ -63,13 +63,17 @@ import Testing
   @Test("a fleet that an earlier build has made is corrected by init") func corrected() throws {
     for statement in [
       "ALTER TABLE taskhost.host DROP CONSTRAINT host_fenced", "DROP INDEX taskhost.run_ended",
-      "CREATE INDEX run_ended ON taskhost.run (ended)",
+      "CREATE INDEX run_ended ON taskhost.run (ended)", "ALTER TABLE taskhost.lane DROP CONSTRAINT lane_needs",
+      "ALTER TABLE taskhost.lane ADD UNIQUE (identifier, gates)", "DROP INDEX taskhost.lane_identifier, taskhost.request_event",
+      "CREATE INDEX request_event ON taskhost.request (event, id) WHERE event IS NOT NULL",
     ] { _ = try fleet.session.ask(PostgresStatement(statement)) }
     _ = try FleetSetup.run(fleet.address, lease: nil, historyDays: nil)
     try run([PostgresStatement("BEGIN"), hold])
     #expect(throws: FleetError.locked) { try impatiently(fence) }
     let index = try fleet.session.ask(PostgresStatement("SELECT pg_get_indexdef('taskhost.run_ended'::regclass)"))
     #expect(index.text(0, 0)?.hasSuffix("(identifier, ended)") == true)
+    let long = try Lane(TaskIdentifier("a"), RunConstraints(resources: TestFleet.longResources))
+    #expect(try fleet.session.lane(long) == fleet.session.lane(long))
   }
 
   @Test("a renewal that passes while a fence waits keeps its host from being fenced") func renewedMeanwhile() throws {

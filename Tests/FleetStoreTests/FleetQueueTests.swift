@@ -29,6 +29,12 @@ struct TestFleet {
     identifier = try TaskIdentifier("org.example.fleet")
   }
 
+  /// A text without spaces that cannot be compressed.
+  static func noise(_ length: Int) -> String { (0..<length).map { _ in String(Int.random(in: 0..<36), radix: 36) }.joined() }
+
+  /// Needs that are too long for an entry of an index.
+  static let longResources = Dictionary(uniqueKeysWithValues: (0..<15).map { (noise(240) + "\($0)", 1) })
+
   func join(name: String = "a") throws -> String {
     try session.register(FleetHost(name: name, program: "test", labels: ["x"], identifiers: [identifier]))
   }
@@ -133,6 +139,25 @@ struct FleetQueueTests {
     }
     let counts = try fleet.session.counts()
     #expect(counts.ready == 1 && counts.later == 0, "what was added with refused claims is not there")
+  }
+
+  @Test("needs and paths that no index entry could have are stored, and found again")
+  func long() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    var request = TaskRequest(identifier: fleet.identifier)
+    request.gates.resources = TestFleet.longResources
+    let lane = try fleet.session.lane(Lane(fleet.identifier, request.gates))
+    #expect(try fleet.session.lane(Lane(fleet.identifier, request.gates)) == lane)
+    request.gates.resources["one more"] = 1
+    #expect(try fleet.session.lane(Lane(fleet.identifier, request.gates)) != lane)
+    let path = "file:/" + TestFleet.noise(4000)
+    request.event = EventTrigger(path, debounce: .zero)
+    var draft = try fleet.draft()
+    (draft.record.request, draft.lane) = (request, lane)
+    let ids = try fleet.session.enqueue([draft])
+    #expect(try fleet.session.waiting(forEvent: path) == ids)
+    #expect(try fleet.session.take(host, ids).map { try $0.record.get().request.event?.name } == [path])
   }
 
   @Test("a connection that has made its plans with empty tables reads none of them as a whole when they have grown")
@@ -245,6 +270,25 @@ struct FleetQueueTests {
     let late = try fleet.session.exchange(reborn, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: [])
     #expect(late.fenced == [claimed[0].id])
     #expect(try fleet.runs(of: claimed[0].id).isEmpty)
+  }
+
+  @Test("an end whose first answer was lost does not end a later claim of the same host")
+  func ended() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let id = try fleet.session.enqueue([fleet.draft()])[0]
+    let claimed = try fleet.claim(host, 1)[0]
+    var failed = try fleet.settled(claimed, as: .retried)
+    failed.epoch = claimed.epoch
+    #expect(try fleet.session.record(host, [failed], tells: false).isEmpty)
+    let again = try fleet.claim(host, 1)[0]
+    #expect(again.id == id && again.epoch > claimed.epoch)
+    #expect(try fleet.session.record(host, [failed], tells: false) == [id])
+    #expect(try fleet.runs(of: id).count == 1)
+    var succeeded = try fleet.settled(again, as: .succeeded)
+    succeeded.epoch = again.epoch
+    #expect(try fleet.session.record(host, [succeeded], tells: false).isEmpty)
+    #expect(try fleet.session.request(id)?.state == .succeeded)
   }
 
   @Test func aHostThatFrozeWithinATransactionIsFencedToo() throws {

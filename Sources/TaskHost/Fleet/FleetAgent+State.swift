@@ -30,6 +30,8 @@ extension FleetAgent {
     var holdings: [RequestID: Holding] = [:]
     /// What has ended, and what of that could not be recorded, as far as is known.
     var (settled, unrecorded): ([SurrenderedRequest], [Ended]) = ([], [])
+    /// What has ended and waits for another transaction, and when it is tried again.
+    var (locked, lockedDue): ([Ended], MonotonicTime) = ([], .distantFuture)
     var arrivals: [Arrival] = []
     /// Whether the thread that looks waits, and whether it is to add the arrivals.
     var (isIdle, isOffered) = (false, false)
@@ -74,6 +76,13 @@ extension FleetAgent.State {
     return ended
   }
 
+  /// Lets what waits for another transaction be recorded with the rest, if it has waited for long enough.
+  mutating func retryLocked(_ now: MonotonicTime) {
+    guard now >= lockedDue else { return }
+    unrecorded += locked
+    (locked, lockedDue) = ([], .distantFuture)
+  }
+
   private var ended: [FleetAgent.Ended] {
     // If the host has claimed a request again, its earlier end was recorded, and only the answer was lost.
     unrecorded.filter { holdings[$0.request.record.id]?.epoch == $0.holding.epoch }
@@ -94,7 +103,7 @@ extension FleetAgent.State {
   func heldCounts(besides taken: [FleetAgent.Ended]) -> [Int64: Int] {
     var counts = holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
     // What the host has let go of meanwhile, or holds anew, is not among those.
-    for (request, holding) in taken + ended + recording where holdings[request.record.id]?.epoch == holding.epoch {
+    for (request, holding) in taken + ended + recording + locked where holdings[request.record.id]?.epoch == holding.epoch {
       counts[holding.lane, default: 0] -= 1
     }
     return counts

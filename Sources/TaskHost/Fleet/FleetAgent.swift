@@ -33,6 +33,8 @@ final class FleetAgent: Sendable {
 
   /// The most submissions, and the most changes, that wait for the database: more would only wait longer.
   private static let mostWaiting = 10_000
+  /// How long what another transaction keeps from being recorded is left alone.
+  private static let lockedPause = Duration.seconds(1)
 
   /// - Parameters:
   ///   - mostPending: See ``HostConfiguration/Fleet/maxPending``.
@@ -268,6 +270,7 @@ final class FleetAgent: Sendable {
       let isEnding = state.isOver || isLeaving
       // What is being recorded must not be fenced.
       if isEnding, state.sending == .ends { return .again() }
+      state.retryLocked(SystemClock.now)
       var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
       (state.added, state.errands) = (0, [])
       if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }
@@ -302,6 +305,14 @@ final class FleetAgent: Sendable {
     state.withLock { state in
       state.unrecorded += work.settled
       state.added += work.added
+    }
+  }
+
+  /// Another transaction keeps these from being recorded.
+  func putBack(locked ended: [Ended]) {
+    state.withLock { state in
+      state.locked += ended
+      state.lockedDue = SystemClock.now + Self.lockedPause
     }
   }
 

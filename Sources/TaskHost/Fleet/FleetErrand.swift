@@ -80,13 +80,10 @@ extension FleetExchanges {
       repeat {
         triesLeft -= 1
         do throws(FleetError) { result = try visit(errand, session, incarnation) } catch {
-          switch error {
-          case .changed, .locked: result = .failure(RequestRefusal(.conflict, "\(error)"))
-          case .refused(let why):
-            result = .failure(RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)"))
-            triesLeft = 0
-          default: throw error
-          }
+          guard let refusal = Self.refusal(of: error) else { throw error }
+          result = .failure(refusal)
+          // Waiting for another transaction again would hold up all that the host has for its fleet.
+          if error != .changed { triesLeft = 0 }
           _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
           continue
         }
@@ -101,6 +98,16 @@ extension FleetExchanges {
     } catch {
       errand.refuse(FleetAgent.away("\(error); whether it was done is not known"))
       throw error
+    }
+  }
+
+  /// What who asked for a change is told that the database did not make; nil if it is of no use to go on.
+  private static func refusal(of error: FleetError) -> RequestRefusal? {
+    switch error {
+    case .changed, .locked: RequestRefusal(.conflict, "\(error)")
+    case .unfit: RequestRefusal(.invalid, "\(error)")
+    case .refused(let why): RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)")
+    default: nil
     }
   }
 

@@ -16,7 +16,7 @@ extension FleetExchanges {
   ///
   /// - Returns: How long until the next turn.
   func giveUp(_ work: inout FleetAgent.Work, _ session: FleetSession, _ incarnation: String) throws(FleetError) -> Duration {
-    let settled = try writer.settlements(work.settled, incarnation, session)
+    let settled = try writer.settlements(&work.settled, incarnation, session)
     if !settled.isEmpty { agent.letGo(of: work.settled, fenced: try session.record(incarnation, settled, tells: true)) }
     work.settled = []
     let given = Awaited<Void>()

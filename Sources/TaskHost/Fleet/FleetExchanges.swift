@@ -157,7 +157,7 @@ final class FleetExchanges {
     if !work.isOver { try publish(wanted, session, incarnation) }
     let lanesWanted = Set(wanted.map(\.lane))
     if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
-    let settled = try writer.settlements(work.settled, incarnation, session)
+    let settled = try writer.settlements(&work.settled, incarnation, session)
     let asked = SystemClock.bootNanoseconds
     let exchange = try exchange(incarnation, settling: settled, adding: draft, wanting: wanted, &work, session)
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
@@ -169,6 +169,8 @@ final class FleetExchanges {
     observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
     agent.letGo(of: work.settled, fenced: exchange.fenced)
     work.settled = []
+    // The host may own some by a later claim, of which it does not know.
+    if !exchange.fenced.isEmpty { cleared = nil }
     let refused = take(exchange.claimed, incarnation)
     if let named = exchange.added { writer.answer(&work.arrivals, named) }
     agent.cancel(exchange.cancelled)

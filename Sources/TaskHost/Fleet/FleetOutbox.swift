@@ -41,7 +41,7 @@ final class FleetOutbox {
   private func record(_ ended: inout [FleetAgent.Ended], _ session: FleetSession) throws(FleetError) {
     guard !ended.isEmpty else { return }
     guard let incarnation = agent.lease.incarnation else { throw .fenced }
-    let settled = try writer.settlements(ended, incarnation, session)
+    let settled = try writer.settlements(&ended, incarnation, session)
     let fenced = try session.record(incarnation, settled, tells: FleetWriter.leavesRoom(settled))
     agent.letGo(of: ended, fenced: fenced)
     ended = []

@@ -6,25 +6,44 @@ import TaskScheduler
 
 extension FleetWriter {
   /// What became of those that the host owns as this incarnation.
+  ///
+  /// - Parameter ended: Loses those whose lane another transaction is making: that may stay open for long, and they are recorded after it.
   mutating func settlements(
-    _ ended: [FleetAgent.Ended], _ incarnation: String, _ session: FleetSession
+    _ ended: inout [FleetAgent.Ended], _ incarnation: String, _ session: FleetSession
   ) throws(FleetError) -> [SettledRequest] {
-    var settlements: [SettledRequest] = []
+    var settled: [SettledRequest] = []
+    var again: [Int] = []
     for (request, holding) in ended where holding.incarnation == incarnation {
-      settlements.append(try settlement(request, session))
+      var one = settlement(request)
+      one.epoch = holding.epoch
+      if one.mayRunAgain { again.append(settled.count) }
+      settled.append(one)
     }
-    return settlements
+    guard !again.isEmpty else { return settled }
+    let lanes = try numbers.idsOfUnlocked(again.map { settled[$0].record.lane }, session)
+    var locked: Set<RequestID> = []
+    for (place, lane) in zip(again, lanes) {
+      if let lane { settled[place].lane = lane } else { locked.insert(settled[place].record.id) }
+    }
+    guard !locked.isEmpty else { return settled }
+    settled.removeAll { locked.contains($0.record.id) }
+    agent.putBack(locked: ended.filter { locked.contains($0.request.record.id) })
+    ended.removeAll { locked.contains($0.request.record.id) }
+    return settled
   }
 
   mutating func settlement(_ request: SurrenderedRequest, _ session: FleetSession) throws(FleetError) -> SettledRequest {
-    var record = request.record
-    // What has ended well does not run again.
-    if !request.runs.isEmpty, record.state != .succeeded, record.state != .cancelled {
-      record.request.gates.note(lastHost: agent.place.host.name)
-    }
-    return SettledRequest(
-      record: record, lane: try numbers.id(of: record.lane, session), runs: request.runs, eventPayload: request.eventPayload,
-      checkpoint: request.checkpoint)
+    var settled = settlement(request)
+    if settled.mayRunAgain { settled.lane = try numbers.id(of: settled.record.lane, session) }
+    return settled
+  }
+
+  /// Without a lane.
+  private func settlement(_ request: SurrenderedRequest) -> SettledRequest {
+    var settled = SettledRequest(
+      record: request.record, runs: request.runs, eventPayload: request.eventPayload, checkpoint: request.checkpoint)
+    if settled.mayRunAgain, !request.runs.isEmpty { settled.record.request.gates.note(lastHost: agent.place.host.name) }
+    return settled
   }
 
   /// Whether others may have room for what the host leaves.

@@ -50,6 +50,20 @@ import Testing
     #expect(state.takeEnded().isEmpty)
   }
 
+  @Test("what another transaction keeps from being recorded takes no room, and is tried again after a while")
+  func locked() throws {
+    var state = FleetAgent.State()
+    for number in 1...2 { state.holdings[RequestID(sequence: Int64(number), origin: 1)] = Self.holding(epoch: 1) }
+    state.settled = [try Self.ended(1)]
+    let due = SystemClock.now + .seconds(1)
+    (state.locked, state.lockedDue) = (state.takeEnded(), due)
+    #expect(state.heldCounts(besides: []) == [7: 1])
+    state.retryLocked(due + (.zero - .milliseconds(1)))
+    #expect(state.takeEnded().isEmpty)
+    state.retryLocked(due)
+    #expect(state.takeEnded().map(\.request.record.id.sequence) == [1] && state.locked.isEmpty)
+  }
+
   @Test("what has ended takes no room, whichever thread records it")
   func room() throws {
     var state = FleetAgent.State()
