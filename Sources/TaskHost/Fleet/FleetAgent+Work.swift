@@ -7,10 +7,21 @@ import TaskScheduler
 extension FleetAgent {
   /// Requests on their way into the fleet, all or none.
   struct Arrival {
+    /// As they were submitted, and as they were checked.
+    let submitted: [TaskRequest]
     let submissions: [FleetSubmission]
+    /// Whether some of them have unique or idempotency keys.
+    let hasKeys: Bool
     let completion: @Sendable (Result<[Submission], RequestRefusal>) -> Void
 
-    var hasKeys: Bool { submissions.contains { $0.record.request.uniqueKey != nil || $0.record.request.idempotencyKey != nil } }
+    init(
+      _ submitted: [TaskRequest], _ submissions: [FleetSubmission],
+      completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
+    ) {
+      (self.submitted, self.submissions, self.completion) = (submitted, submissions, completion)
+      // By their places, here and in `FleetWriter`: they are large, and each one that is handed to a closure is copied.
+      hasKeys = submissions.indices.contains { submissions[$0].hasKeys }
+    }
   }
 
   /// What the thread that looks has to do.

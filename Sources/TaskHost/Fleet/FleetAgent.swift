@@ -143,7 +143,7 @@ final class FleetAgent: Sendable {
   /// Submits requests to the fleet, all or none.
   func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
     guard !requests.contains(where: \.dependsOnOthers) else { return add(FleetErrand(submitting: requests, completion: completion)) }
-    scheduler.draft(requests, fleet: place.origin) { [self] in add($0, completion: completion) }
+    scheduler.draft(requests, fleet: place.origin) { [self] in add($0, of: requests, completion: completion) }
   }
 
   /// Submits a request of a run to the fleet.
@@ -160,13 +160,13 @@ final class FleetAgent: Sendable {
         })
     }
     scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
-      add(draft.map { [$0] }) { completion(Self.first(of: $0)) }
+      add(draft.map { [$0] }, of: [request]) { completion(Self.first(of: $0)) }
     }
   }
 
   /// Submits to the fleet what was checked before.
   func submit(_ submission: FleetSubmission, completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void) {
-    add(.success([submission])) { completion(Self.first(of: $0)) }
+    add(.success([submission]), of: [submission.record.request]) { completion(Self.first(of: $0)) }
   }
 
   private static func first(of submissions: Result<[Submission], RequestRefusal>) -> Result<Submission, RequestRefusal> {
@@ -174,15 +174,15 @@ final class FleetAgent: Sendable {
   }
 
   private func add(
-    _ drafts: Result<[FleetSubmission], RequestRefusal>, completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
+    _ drafts: Result<[FleetSubmission], RequestRefusal>, of requests: [TaskRequest],
+    completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
   ) {
     do throws(RequestRefusal) {
-      let submissions = try drafts.get()
-      let arrival = Arrival(submissions: submissions, completion: completion)
+      let arrival = Arrival(requests, try drafts.get(), completion: completion)
       try queue(arrival, in: \.arrivals, named: "submissions")
       let isOffered = state.withLock { state in
         // What many clients submit while the other thread adds some waits for it, and goes together.
-        let isAlone = state.sending != .submissions && state.arrivals.count == 1 && submissions.count == 1
+        let isAlone = state.sending != .submissions && state.arrivals.count == 1 && requests.count == 1
         if state.isIdle, isAlone, !arrival.hasKeys { state.isOffered = true }
         return state.isOffered
       }

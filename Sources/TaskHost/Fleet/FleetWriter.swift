@@ -27,9 +27,8 @@ struct FleetWriter {
   func refuseExcess(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) {
     // Nobody is answered before all is known: the next question may fail.
     let refusals = try arrivals.map { (arrival) throws(FleetError) in
-      try agent.bound.add(arrival.submissions.lazy.map { $0.record.request.identifier }, session) {
-        arrival.submissions.map(\.record.request)
-      }
+      let requests = arrival.submitted
+      return try agent.bound.add(requests.indices.lazy.map { requests[$0].identifier }, session) { requests }
     }
     guard refusals.contains(where: { $0 != nil }) else { return }
     for (arrival, refusal) in zip(arrivals, refusals) { if let refusal { arrival.completion(.failure(refusal)) } }
@@ -63,7 +62,7 @@ struct FleetWriter {
   /// there are others, or it has a key or is due later.
   static func single(of arrivals: [FleetAgent.Arrival]) -> FleetSubmission? {
     guard arrivals.count == 1, let arrival = arrivals.first, !arrival.hasKeys, arrival.submissions.count == 1 else { return nil }
-    return countSoon(arrival.submissions) == 1 ? arrival.submissions.first : nil
+    return countSoon(arrival.submissions.map(\.record.due)) == 1 ? arrival.submissions.first : nil
   }
 
   /// Answers what was added so.
@@ -80,7 +79,7 @@ struct FleetWriter {
     let submissions = plain.count == 1 ? plain[0].submissions : plain.flatMap(\.submissions)
     let ids: [RequestID]
     do throws(FleetError) {
-      let lanes = try numbers.ids(of: submissions.lazy.map { $0.record.lane }, session)
+      let lanes = try numbers.ids(of: submissions.indices.lazy.map { submissions[$0].record.lane }, session)
       ids = try session.enqueue(submissions.count) { FleetDraft(record: submissions[$0].record, lane: lanes[$0]) }
     } catch {
       switch error {
@@ -91,12 +90,13 @@ struct FleetWriter {
     }
     var rest = ids[...]
     for arrival in plain {
-      let own = rest.prefix(arrival.submissions.count)
-      rest = rest.dropFirst(arrival.submissions.count)
-      arrival.completion(.success(zip(arrival.submissions, own).map { $0.answer($1, .created, isRepeated: false) }))
+      let submissions = arrival.submissions
+      let own = rest.prefix(submissions.count)
+      rest = rest.dropFirst(submissions.count)
+      arrival.completion(.success(zip(submissions.indices, own).map { submissions[$0].answer($1, .created, isRepeated: false) }))
     }
     arrivals = arrivals.filter(\.hasKeys)
-    return Self.countSoon(submissions)
+    return Self.countSoon(submissions.indices.lazy.map { submissions[$0].record.due })
   }
 
   /// Adds one submission by itself.
@@ -120,17 +120,17 @@ struct FleetWriter {
       return 0
     }
     arrival.completion(Self.answers(to: arrival, done))
-    return Self.countSoon(zip(done, arrival.submissions).lazy.filter { $0.0.known == .new }.map(\.1))
+    return Self.countSoon(zip(done, arrival.submissions).lazy.filter { $0.0.known == .new }.map(\.1.record.due))
   }
 
-  private static func countSoon(_ submissions: some Sequence<FleetSubmission>) -> Int {
+  private static func countSoon(_ dues: some Sequence<WallTime>) -> Int {
     let soon = SystemClock().wallTime.moved(by: soon)
-    return submissions.count { $0.record.due < soon }
+    return dues.count { $0 < soon }
   }
 
   /// Lets the scheduler decide what becomes of the holders of a submission's unique keys.
   private func settleConflict(of arrival: FleetAgent.Arrival) {
-    var errand = FleetErrand(submitting: arrival.submissions.map(\.submitted), completion: arrival.completion)
+    var errand = FleetErrand(submitting: arrival.submitted, completion: arrival.completion)
     errand.isCounted = true
     agent.add(errand)
   }

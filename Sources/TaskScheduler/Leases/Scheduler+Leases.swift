@@ -71,8 +71,9 @@ extension Scheduler {
   ) {
     inspect { core, now in
       var drafts: [FleetSubmission] = []
-      for (index, request) in requests.enumerated() {
-        do throws(RequestRefusal) { drafts.append(try core.draft(request, fleet: fleet, now: now)) } catch {
+      drafts.reserveCapacity(requests.count)
+      for index in requests.indices {
+        do throws(RequestRefusal) { drafts.append(try core.draft(requests[index], fleet: fleet, now: now)) } catch {
           return completion(.failure(requests.count > 1 ? error.at(index) : error))
         }
       }

@@ -157,8 +157,7 @@ extension SchedulerCore {
     // What this host's own pauses hold, another host may run.
     notes += pauses.holding(record, now: now).filter(\.order.isOfFleet).map { $0.note(at: now) }
     return FleetSubmission(
-      submitted: submitted, record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value,
-      notes: notes)
+      record: record, fingerprint: request.idempotencyKey == nil ? 0 : RequestFingerprint(of: submitted).value, notes: notes)
   }
 }
 
@@ -219,14 +218,15 @@ public struct LeasedRequest: Sendable {
 
 /// A checked submission for the fleet.
 public struct FleetSubmission: Sendable {
-  /// What was submitted.
-  public let submitted: TaskRequest
   /// The request, which has no id yet.
   public let record: RequestRecord
   /// A hash of what was submitted, for its idempotency key.
   public let fingerprint: UInt64
   /// Notes for the submitter.
   public let notes: [String]
+
+  /// Whether it has a unique or an idempotency key.
+  public var hasKeys: Bool { record.request.uniqueKey != nil || record.request.idempotencyKey != nil }
 
   /// Whether it may change the request that holds its unique key.
   public var changesHolder: Bool { record.request.uniqueKey != nil && record.request.onConflict != .keep }

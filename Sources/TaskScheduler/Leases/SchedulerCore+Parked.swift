@@ -99,7 +99,7 @@ extension SchedulerCore {
         id: RequestID(sequence: 0, origin: fleet), request: request, state: .pending, due: record.due, occurrence: record.occurrence,
         submitted: record.submitted, isRelaxed: record.isRelaxed)
       let submission = FleetSubmission(
-        submitted: request, record: draft, fingerprint: known?.fingerprint ?? RequestFingerprint(of: request).value, notes: [])
+        record: draft, fingerprint: known?.fingerprint ?? RequestFingerprint(of: request).value, notes: [])
       return ParkedSubmission(id: record.id, submission: submission)
     }
   }

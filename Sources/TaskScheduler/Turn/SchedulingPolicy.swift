@@ -74,11 +74,18 @@ public struct SchedulingPolicy: Sendable {
     (traceparent ?? traces?.root(of: request)).map { RunTrace(of: run, attempt: attempt, isRepeating: isRepeating, parent: $0) }
   }
 
+  // These three are looked up several times for each request. Called, they would need a copy of the whole policy.
+
   /// The limits of an identifier.
-  func limits(of identifier: TaskIdentifier) -> PluginLimits { limits[identifier] ?? otherLimits }
+  @inline(__always) func limits(of identifier: TaskIdentifier) -> PluginLimits { limits[identifier] ?? otherLimits }
 
   /// The retry policy for requests of an identifier that have none.
-  public func retry(of identifier: TaskIdentifier) -> RetryPolicy { limits(of: identifier).retry ?? retry }
+  @inline(__always) public func retry(of identifier: TaskIdentifier) -> RetryPolicy { limits(of: identifier).retry ?? retry }
+
+  /// The ``minimumInterval`` of an identifier.
+  @inline(__always) func minimumInterval(of identifier: TaskIdentifier) -> Duration {
+    limits(of: identifier).minimumInterval ?? minimumInterval
+  }
 
   /// Creates a policy; the defaults are those of the configuration file.
   public init(
@@ -93,7 +100,4 @@ public struct SchedulingPolicy: Sendable {
     self.historyAge = historyAge
     self.historyCount = historyCount
   }
-
-  /// The ``minimumInterval`` of an identifier.
-  func minimumInterval(of identifier: TaskIdentifier) -> Duration { limits(of: identifier).minimumInterval ?? minimumInterval }
 }
