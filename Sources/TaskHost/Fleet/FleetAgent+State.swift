@@ -73,8 +73,12 @@ extension FleetAgent.State {
   /// What has ended. What an earlier incarnation held is not this host's to decide.
   mutating func takeEnded() -> [FleetAgent.Ended] {
     defer { (settled, unrecorded) = ([], []) }
-    return ended
+    // If the host has claimed a request again, its earlier end was recorded, and only the answer was lost.
+    return unrecorded.filter { isHeld($0) } + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
   }
+
+  /// Whether the host holds it as it did when it ended.
+  private func isHeld(_ ended: FleetAgent.Ended) -> Bool { holdings[ended.request.record.id]?.epoch == ended.holding.epoch }
 
   /// Lets what waits for another transaction be recorded with the rest, if it has waited for long enough.
   mutating func retryLocked(_ now: MonotonicTime) {
@@ -83,17 +87,14 @@ extension FleetAgent.State {
     (locked, lockedDue) = ([], .distantFuture)
   }
 
-  private var ended: [FleetAgent.Ended] {
-    // If the host has claimed a request again, its earlier end was recorded, and only the answer was lost.
-    unrecorded.filter { holdings[$0.request.record.id]?.epoch == $0.holding.epoch }
-      + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
-  }
+  // By their places: requests are large, and each one that a loop hands out is copied.
 
   /// These are recorded. One that ended to be tried again may be here again already.
   mutating func letGo(of ended: [FleetAgent.Ended]) {
-    for (request, holding) in ended where holdings[request.record.id]?.epoch == holding.epoch {
-      holdings[request.record.id] = nil
-      cancelled.remove(request.record.id)
+    for place in ended.indices where isHeld(ended[place]) {
+      let id = ended[place].request.record.id
+      holdings[id] = nil
+      cancelled.remove(id)
     }
   }
 
@@ -103,8 +104,11 @@ extension FleetAgent.State {
   func heldCounts(besides taken: [FleetAgent.Ended]) -> [Int64: Int] {
     var counts = holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
     // What the host has let go of meanwhile, or holds anew, is not among those.
-    for (request, holding) in taken + ended + recording + locked where holdings[request.record.id]?.epoch == holding.epoch {
-      counts[holding.lane, default: 0] -= 1
+    for ended in [taken, unrecorded, recording, locked] {
+      for place in ended.indices where isHeld(ended[place]) { counts[ended[place].holding.lane, default: 0] -= 1 }
+    }
+    for place in settled.indices {
+      if let holding = holdings[settled[place].record.id] { counts[holding.lane, default: 0] -= 1 }
     }
     return counts
   }

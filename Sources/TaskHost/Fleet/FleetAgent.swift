@@ -320,8 +320,9 @@ final class FleetAgent: Sendable {
   func hold(_ claims: [ClaimedRequest], as incarnation: String) {
     let now = SystemClock.now
     state.withLock { state in
-      for claim in claims {
-        state.holdings[claim.id] = Holding(lane: claim.lane, incarnation: incarnation, epoch: claim.epoch, since: now)
+      for place in claims.indices {
+        state.holdings[claims[place].id] = Holding(
+          lane: claims[place].lane, incarnation: incarnation, epoch: claims[place].epoch, since: now)
       }
     }
   }

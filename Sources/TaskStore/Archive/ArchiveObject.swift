@@ -9,12 +9,8 @@ final class ArchiveObject {
   private let origin: UInt64?
   /// The place of the object in the line, such as `retry.`; empty for the line itself.
   private let place: String
-  /// The members in their order, nil for taken ones. There are few, and they come in the order in which they are taken: a table of hashes
-  /// would cost more.
-  private var members: [(name: String, node: JSONNode?)] = []
-  /// Where the next one is expected, and how many were not taken.
-  private var (next, left) = (0, 0)
-  private var taken: [String] = []
+  /// One value, so that each look at it is one access to the object.
+  private var members: Members
 
   /// Reads a line.
   ///
@@ -28,14 +24,11 @@ final class ArchiveObject {
   }
 
   private init(_ node: JSONNode, _ text: [UInt8], _ line: Int, _ origin: UInt64?, place: String) throws(ArchiveFlaw) {
-    (self.line, bytes, self.origin, self.place) = (line, text, origin, place)
     guard case .object(let members) = node.value else {
       let what = place.isEmpty ? "the line" : String(place.dropLast())
       throw ArchiveFlaw(line: line, sentence: "\(what) must be an object, not \(node.kind)")
     }
-    self.members = members.map { ($0.name, $0.node) }
-    left = members.count
-    taken.reserveCapacity(48)
+    (self.line, bytes, self.origin, self.place, self.members) = (line, text, origin, place, Members(members))
   }
 
   /// An error about the member `name`.
@@ -43,23 +36,15 @@ final class ArchiveObject {
 
   /// Throws if a member was not taken.
   func finish() throws(ArchiveFlaw) {
-    guard left > 0, let name = members.first(where: { $0.node != nil })?.name else { return }
+    guard let name = members.firstLeft?.name else { return }
     let shown = String(name.prefix(80)).escapingControlCharacters
-    throw flaw(shown, "is unknown here\(NearestName.hint(for: name, among: taken))")
+    throw flaw(shown, "is unknown here\(NearestName.hint(for: name, among: members.asked))")
   }
 
   /// Whether the member is there and was not taken.
-  func has(_ name: String) -> Bool { left > 0 && members.contains { $0.name == name && $0.node != nil } }
+  func has(_ name: String) -> Bool { members.place(of: name) != nil }
 
-  private func take(_ name: String) -> JSONNode? {
-    taken.append(name)
-    guard left > 0 else { return nil }
-    let isNext = next < members.count && members[next].name == name
-    guard let place = isNext ? next : members.firstIndex(where: { $0.name == name }), let node = members[place].node else { return nil }
-    members[place].node = nil
-    (next, left) = (place + 1, left - 1)
-    return node
-  }
+  private func take(_ name: String) -> JSONNode? { members.take(name) }
 
   private func required<Value>(_ name: String, _ value: Value?) throws(ArchiveFlaw) -> Value {
     guard let value else { throw flaw(name, "is missing") }
@@ -240,5 +225,51 @@ final class ArchiveObject {
       numbers[member.name] = number
     }
     return numbers
+  }
+}
+
+extension ArchiveObject {
+  /// The members of an object. There are few, and they come in the order in which they are taken: a table of hashes would cost more.
+  private struct Members {
+    private let all: [JSONMember]
+    /// All before it are taken.
+    private var next = 0
+    /// Those taken after it.
+    private var early: Set<Int> = []
+    /// A bit for each member, by its name: most of the names that are asked for have none.
+    private var bits: UInt64 = 0
+    private(set) var asked: [String] = []
+
+    init(_ members: [JSONMember]) {
+      all = members
+      for place in all.indices { bits |= Self.bit(of: all[place].name) }
+      asked.reserveCapacity(48)
+    }
+
+    var firstLeft: JSONMember? { all.indices[next...].first { !early.contains($0) }.map { all[$0] } }
+
+    /// Where a member is that was not taken.
+    func place(of name: String) -> Int? {
+      guard next < all.count else { return nil }
+      if all[next].name == name { return next }
+      guard bits & Self.bit(of: name) != 0 else { return nil }
+      return all.indices[next...].first { all[$0].name == name && !early.contains($0) }
+    }
+
+    mutating func take(_ name: String) -> JSONNode? {
+      asked.append(name)
+      guard let place = place(of: name) else { return nil }
+      if place > next {
+        early.insert(place)
+      } else {
+        repeat { next += 1 } while early.remove(next) != nil
+      }
+      return all[place].node
+    }
+
+    private static func bit(of name: String) -> UInt64 {
+      let bytes = name.utf8
+      return 1 << UInt64((bytes.count &* 7 &+ Int(bytes.first ?? 0)) & 63)
+    }
   }
 }
