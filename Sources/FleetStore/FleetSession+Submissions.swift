@@ -37,15 +37,17 @@ extension FleetSession {
     }.kept
   }
 
-  /// Adds requests with unique or idempotency keys, all or none.
+  /// Adds requests one by one, all or none: those with unique or idempotency keys must be.
   ///
   /// - Parameter tells: Whether ``notify()`` follows.
   /// - Throws: ``FleetError/changed`` if an idempotency key of several was used for another submission.
   package func enqueue(named drafts: [FleetDraft], tells: Bool = false) throws(FleetError) -> [NamedSubmission] {
     let isPart = drafts.count > 1
+    // Without a key, there is nobody to wait for.
+    let mayWait = drafts.contains { $0.record.request.hasKeys }
     let rows = try ask(
-      [Self.shortWaits] + drafts.map { Self.enqueue(named: $0, isPart: isPart) }, then: tells ? Self.notification : nil)
-    return try rows.dropFirst().map { (rows) throws(FleetError) in try named(rows) }
+      (mayWait ? [Self.shortWaits] : []) + drafts.map { Self.enqueue(named: $0, isPart: isPart) }, then: tells ? Self.notification : nil)
+    return try rows.suffix(drafts.count).map { (rows) throws(FleetError) in try named(rows) }
   }
 
   /// - Parameter isPart: Whether others are added with it, all or none.

@@ -20,7 +20,7 @@ extension FleetAgent {
     ) {
       (self.submitted, self.submissions, self.completion) = (submitted, submissions, completion)
       // By their places, here and in `FleetWriter`: they are large, and each one that is handed to a closure is copied.
-      hasKeys = submissions.indices.contains { submissions[$0].hasKeys }
+      hasKeys = submissions.indices.contains { submissions[$0].record.request.hasKeys }
     }
   }
 

@@ -35,7 +35,7 @@ final class FleetBound: Sendable {
   ) throws(FleetError) -> RequestRefusal? {
     guard let refusal = try add(Self.counts(identifiers), session) else { return nil }
     let requests = requests()
-    guard requests.contains(where: { $0.uniqueKey != nil || $0.idempotencyKey != nil }) else { return refusal }
+    guard requests.contains(where: \.hasKeys) else { return refusal }
     return try add(Self.counts(Self.new(requests, session).map(\.identifier)), session)
   }
 

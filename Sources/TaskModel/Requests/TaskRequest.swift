@@ -87,6 +87,9 @@ public struct TaskRequest: Sendable, Hashable {
     set { gates.conditions = newValue }
   }
 
+  /// Whether it has a unique or an idempotency key.
+  public var hasKeys: Bool { uniqueKey != nil || idempotencyKey != nil }
+
   /// The beginning of the tag that marks a plugin's transfer, before its ``owner``. The host alone gives it.
   public static let ownerTag = "plugin:"
 

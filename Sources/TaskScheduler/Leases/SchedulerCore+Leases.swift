@@ -225,9 +225,6 @@ public struct FleetSubmission: Sendable {
   /// Notes for the submitter.
   public let notes: [String]
 
-  /// Whether it has a unique or an idempotency key.
-  public var hasKeys: Bool { record.request.uniqueKey != nil || record.request.idempotencyKey != nil }
-
   /// Whether it may change the request that holds its unique key.
   public var changesHolder: Bool { record.request.uniqueKey != nil && record.request.onConflict != .keep }
 
