@@ -1,0 +1,67 @@
+import ArgumentParser
+import CalendarTime
+import FleetStore
+import StrictText
+import TaskModel
+
+struct FleetStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show the fleet's hosts, and how many requests are ready, not due yet, held by hosts, and failed.",
+    discussion: """
+      Exits 1 if a person is needed: no host is there for requests that are ready, or
+      a lease ended a while ago and nobody has taken over what it held.
+
+      EXAMPLES
+        taskhost fleet status
+        taskhost fleet status --json
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+
+  func run() throws { try fleet.answering { try work() } }
+
+  private func work() throws {
+    let (members, counts, lease) = try fleet.ask { (session) throws(FleetError) in
+      (try session.members(), try session.counts(), session.lease)
+    }
+    let alive = members.filter(\.state.isThere)
+    let expired = members.filter { $0.state == .expired }
+    let problem: String? =
+      if let host = expired.first, alive.isEmpty {
+        "the lease of \(host.name.escapingControlCharacters) has ended, and no host is there to take over what it held: start one"
+      } else if let host = expired.first(where: { $0.left < .zero - lease }) {
+        "the lease of \(host.name.escapingControlCharacters) ended \((.zero - host.left).wholeMilliseconds) ms ago, "
+          + "and no other host has taken over what it held: read their logs"
+      } else if counts.ready > 0, alive.isEmpty {
+        "\(counts.ready) requests are ready, and no host is there: start one"
+      } else if counts.ready > 0, alive.allSatisfy({ $0.state == .draining }) {
+        "\(counts.ready) requests are ready, and each host is drained: taskhost fleet drain HOST --undo"
+      } else { nil }
+    if fleet.json {
+      Terminal.printObject { writer in
+        writer.member("ready", counts.ready)
+        writer.member("not_due", counts.later)
+        writer.member("held", counts.held)
+        writer.member("failed", counts.failed)
+        writer.member("blocked", counts.blocked)
+        writer.member("oldest_due_unix_ms", counts.oldestDue?.unixMilliseconds)
+        writer.member("lease_ms", lease.wholeMilliseconds)
+        writer.member("problem", problem)
+        writer.array("hosts", members) { writer, member in FleetText.write(member, to: &writer) }
+      }
+    } else {
+      let length = DurationFormat.text(milliseconds: lease.wholeMilliseconds)
+      Terminal.print("hosts    \(alive.count) alive, \(expired.count) expired; a lease lasts \(length)")
+      let age = counts.oldestDue.map {
+        ", the oldest due for \(DurationFormat.text(milliseconds: max(0, (counts.now - $0).wholeMilliseconds)))"
+      }
+      Terminal.print(
+        "requests \(counts.ready) ready\(age ?? ""), \(counts.later) not due, \(counts.held) held, \(counts.blocked) wait for others, "
+          + "\(counts.failed) failed")
+      FleetText.list(members.filter { $0.state != .fenced })
+      if let problem { Terminal.note("! \(problem)") }
+    }
+    if problem != nil { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+}
