@@ -3,7 +3,7 @@ import TaskStore
 
 /// A host of the fleet, as the others see it.
 package struct FleetMember: Sendable, Hashable {
-  package enum State: String, Sendable {
+  package enum State: String, Sendable, CaseIterable {
     /// It renews its lease.
     case alive
     /// It finishes what it has, and takes nothing more.

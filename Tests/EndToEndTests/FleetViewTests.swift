@@ -31,6 +31,25 @@ struct FleetViewTests {
     }
   }
 
+  @Test("fleet status --metrics has the queue and the hosts as Prometheus reads them")
+  func metrics() async throws {
+    try await withWorker(job: "exit 0") { fleet, first, _ in
+      let later = try await FleetGround.submit(first, "--after", "1h")
+      try await first.request(try await FleetGround.submit(first), is: "succeeded")
+      let metrics = try await fleet.taskhost("status", "--metrics")
+      #expect(metrics.status == 0, "\(metrics)")
+      let lines = metrics.output.split(separator: "\n")
+      for line in [
+        "# TYPE taskhost_fleet_requests gauge", "taskhost_fleet_requests{state=\"not_due\"} 1",
+        "taskhost_fleet_requests{state=\"ready\"} 0", "taskhost_fleet_hosts{state=\"alive\"} 1",
+        "taskhost_fleet_hosts{state=\"draining\"} 1", "taskhost_fleet_needs_person 0",
+      ] { #expect(lines.contains(line[...]), "\(line) of \(metrics)") }
+      #expect(!metrics.output.contains("oldest_ready") && metrics.output.last == "\n")
+      #expect(try await fleet.taskhost("status", "--metrics", "--json").status == 2)
+      #expect(try await first.cli("tasks", "cancel", later).status == 0)
+    }
+  }
+
   @Test("lists have the requests and runs of all hosts, page by page")
   func lists() async throws {
     try await withWorker(job: "exit 0") { _, first, second in

@@ -1,19 +1,19 @@
 import NIOCore
-import TaskModel
+package import TaskModel
 
 /// Writes metrics in Prometheus' text format, version 0.0.4.
 ///
 /// - Source: https://prometheus.io/docs/instrumenting/exposition_formats/
-struct MetricsWriter {
-  enum Kind: String {
+package struct MetricsWriter {
+  package enum Kind: String {
     case counter, gauge, histogram
   }
 
   /// The labels of samples, as they are written: many samples share them.
-  struct Labels: ExpressibleByDictionaryLiteral {
+  package struct Labels: ExpressibleByDictionaryLiteral {
     fileprivate var text: [UInt8] = []
 
-    init(dictionaryLiteral elements: (String, String)...) {
+    package init(dictionaryLiteral elements: (String, String)...) {
       for (name, value) in elements {
         if !text.isEmpty { text.append(UInt8(ascii: ",")) }
         text += Array(name.utf8)
@@ -36,20 +36,23 @@ struct MetricsWriter {
 
   private(set) var buffer: ByteBuffer
 
-  init(reservingCapacity capacity: Int) { buffer = ByteBufferAllocator().buffer(capacity: capacity) }
+  package init(reservingCapacity capacity: Int) { buffer = ByteBufferAllocator().buffer(capacity: capacity) }
+
+  /// What has been written.
+  package var text: String { String(buffer: buffer) }
 
   /// Begins a metric; its samples follow.
-  mutating func metric(_ name: String, _ kind: Kind, _ help: String) {
+  package mutating func metric(_ name: String, _ kind: Kind, _ help: String) {
     buffer.writeString("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
   }
 
-  mutating func sample(_ name: String, _ labels: Labels, _ value: some BinaryInteger) { sample(name, labels, text: String(value)) }
+  package mutating func sample(_ name: String, _ labels: Labels, _ value: some BinaryInteger) { sample(name, labels, text: String(value)) }
 
   /// A sample in seconds.
   mutating func sample(_ name: String, _ labels: Labels, _ value: Duration) { sample(name, labels, text: Self.seconds(value)) }
 
   /// A sample in seconds since the Unix epoch.
-  mutating func sample(_ name: String, _ labels: Labels, _ value: WallTime) {
+  package mutating func sample(_ name: String, _ labels: Labels, _ value: WallTime) {
     sample(name, labels, value - WallTime(unixMilliseconds: 0))
   }
 

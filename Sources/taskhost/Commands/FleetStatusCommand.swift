@@ -1,6 +1,7 @@
 import ArgumentParser
 import CalendarTime
 import FleetStore
+import HostControl
 import StrictText
 import TaskModel
 
@@ -10,14 +11,21 @@ struct FleetStatusCommand: ParsableCommand {
     abstract: "Show the fleet's hosts, and how many requests are ready, not due yet, held by hosts, and failed.",
     discussion: """
       Exits 1 if a person is needed: no host is there for requests that are ready, or
-      a lease ended a while ago and nobody has taken over what it held.
+      a lease ended a while ago and nobody has taken over what it held. With --metrics,
+      that is a metric, and the exit status is 0.
 
       EXAMPLES
         taskhost fleet status
         taskhost fleet status --json
+        taskhost fleet status --metrics
       """)
 
   @OptionGroup var fleet: FleetOptions
+  @Flag(help: "Print Prometheus' text format.") var metrics = false
+
+  func validate() throws {
+    if fleet.json, metrics { throw ValidationError("--json and --metrics exclude each other: choose one") }
+  }
 
   func run() throws { try fleet.answering { try work() } }
 
@@ -38,6 +46,7 @@ struct FleetStatusCommand: ParsableCommand {
       } else if counts.ready > 0, alive.allSatisfy({ $0.state == .draining }) {
         "\(counts.ready) requests are ready, and each host is drained: taskhost fleet drain HOST --undo"
       } else { nil }
+    if metrics { return Terminal.print(Self.metrics(members, counts, needsAPerson: problem != nil)) }
     if fleet.json {
       Terminal.printObject { writer in
         writer.member("ready", counts.ready)
@@ -63,5 +72,26 @@ struct FleetStatusCommand: ParsableCommand {
       if let problem { Terminal.note("! \(problem)") }
     }
     if problem != nil { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+
+  private static func metrics(_ members: [FleetMember], _ counts: FleetCounts, needsAPerson: Bool) -> String {
+    var writer = MetricsWriter(reservingCapacity: 2048)
+    let requests = "taskhost_fleet_requests"
+    writer.metric(requests, .gauge, "Requests of the fleet, by what they wait for.")
+    for (state, count) in [
+      ("ready", counts.ready), ("not_due", counts.later), ("held", counts.held), ("blocked", counts.blocked), ("failed", counts.failed),
+    ] { writer.sample(requests, ["state": state], count) }
+    if let oldest = counts.oldestDue {
+      let name = "taskhost_fleet_oldest_ready_timestamp_seconds"
+      writer.metric(name, .gauge, "Since when the longest waiting of the ready requests is due.")
+      writer.sample(name, [:], oldest)
+    }
+    let hosts = "taskhost_fleet_hosts"
+    writer.metric(hosts, .gauge, "Hosts of the fleet; those that were fenced in the last day too.")
+    for state in FleetMember.State.allCases { writer.sample(hosts, ["state": state.rawValue], members.count { $0.state == state }) }
+    let needs = "taskhost_fleet_needs_person"
+    writer.metric(needs, .gauge, "1 if nobody runs what is ready, or takes over what a host has left.")
+    writer.sample(needs, [:], needsAPerson ? 1 : 0)
+    return String(writer.text.dropLast())
   }
 }
