@@ -122,6 +122,21 @@ struct FleetTests {
     }
   }
 
+  @Test("days of the history that are missing are made as soon as an end needs them")
+  func days() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      try host.configure(fleet.configuration("a", job: "exit 0"))
+      try await FleetGround.joined(host)
+      try await host.request(try await FleetGround.submit(host), is: "succeeded")
+      // As for a server whose clock was set ahead by a week.
+      try fleet.server.run(
+        "DO $$ DECLARE t text; BEGIN FOR t IN SELECT relname FROM pg_class WHERE relname ~ '^(ended|run)_[0-9]+$' AND relkind = 'r' LOOP "
+          + "EXECUTE 'DROP TABLE taskhost.' || t; END LOOP; END $$", on: fleet.address)
+      try await host.request(try await FleetGround.submit(host), is: "succeeded")
+    }
+  }
+
   @Test("an array with an idempotency key of another submission adds nothing, and the refusal names the element")
   func atomic() async throws {
     let fleet = try await FleetGround(lease: "10s")

@@ -94,6 +94,8 @@ final class FleetExchanges {
 
   private func forgetSession() {
     clearingDue = SystemClock.now + Self.clearingPause
+    // What failed may have needed a day that is not there: the server's clock may have been set.
+    daysDue = MonotonicTime(nanoseconds: 0)
     left = session?.left ?? left
     (session, cleared, looks, lanes, writer, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetWriter(agent), "")
   }
