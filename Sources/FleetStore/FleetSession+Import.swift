@@ -9,6 +9,10 @@ package struct FleetImport: Sendable {
     package var archived: ArchivedRequest
 
     package init(_ archived: ArchivedRequest, from origin: RequestID) { (self.archived, self.origin) = (archived, origin) }
+
+    fileprivate var valueBytes: Int {
+      archived.record.request.payload.count + (archived.eventPayload?.count ?? 0) + (archived.checkpoint?.count ?? 0)
+    }
   }
 
   package var requests: [Request] = []
@@ -37,9 +41,6 @@ extension FleetSession {
     return known
   }
 
-  /// The most requests in one statement.
-  private static let importedAtOnce = 500
-
   /// Adds requests of a store, all or none: nobody sees any of them before the end.
   ///
   /// - Parameter done: Told how many have been sent.
@@ -53,15 +54,16 @@ extension FleetSession {
     }
     _ = try ask(PostgresStatement("BEGIN"))
     do throws(FleetError) {
-      var sent = 0
-      for part in arrivals.requests.batches(of: Self.importedAtOnce) {
+      for places in Self.parts(of: arrivals.requests.count, bytes: { arrivals.requests[$0].valueBytes }) {
+        let part = arrivals.requests[places]
         let repeating = Self.noteRepeating(part.lazy.map { ($0.archived.record, []) })
         _ = try ask([Self.bringIn(part, from: store, lanes)] + [repeating].compactMap(\.self))
-        sent += part.count
-        done(sent)
+        done(places.upperBound)
       }
       let edges = arrivals.requests.filter { !$0.archived.edges.isEmpty }.map { ($0.archived.record.id, $0.archived.edges) }
-      for part in edges.batches(of: Self.importedAtOnce) { if let statement = Self.follow(Array(part)) { _ = try ask(statement) } }
+      for places in Self.parts(of: edges.count, bytes: { edges[$0].1.reduce(0) { $0 + $1.output.count } }) {
+        if let statement = Self.follow(Array(edges[places])) { _ = try ask(statement) }
+      }
       let added = try ask(
         PostgresStatement(
           "SELECT known, held FROM taskhost.bring_in_keys($1, $2, $3, $4, $5, $6, $7, $8)", .texts(arrivals.keys.map(\.key)),
@@ -88,11 +90,5 @@ extension FleetSession {
       .ints(records.map { rank(of: $0) }), .texts(records.map(\.request.uniqueKey)), .texts(records.map(\.request.event?.name)),
       .ints(records.map { deadline(of: $0) }), .blobs(records.map(\.request.payload)), .blobs(requests.map(\.archived.eventPayload)),
       .blobs(requests.map(\.archived.checkpoint)), .texts(records.map { RecordText.text(of: $0) }))
-  }
-}
-
-extension Array {
-  fileprivate func batches(of count: Int) -> [ArraySlice<Element>] {
-    stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
   }
 }

@@ -8,9 +8,12 @@ extension FleetSession {
   ///
   /// - Parameters:
   ///   - count: How many.
+  ///   - bytes: Of the payload of the one at each place.
   ///   - draft: Makes the request at each place, once. The server works on the first ones while others are made.
-  package func enqueue(_ count: Int, _ draft: @escaping @Sendable (Int) -> FleetDraft) throws(FleetError) -> [RequestID] {
-    let ids = try ask(Self.parts(of: count).map { Self.enqueue($0, draft) }).flatMap { self.ids($0) }
+  package func enqueue(
+    _ count: Int, bytes: (Int) -> Int, _ draft: @escaping @Sendable (Int) -> FleetDraft
+  ) throws(FleetError) -> [RequestID] {
+    let ids = try ask(Self.parts(of: count, bytes: bytes).map { Self.enqueue($0, draft) }).flatMap { self.ids($0) }
     guard ids.count == count else { throw .refused("it gave \(ids.count) ids for \(count) requests") }
     return ids
   }

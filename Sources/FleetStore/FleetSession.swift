@@ -279,7 +279,7 @@ package final class FleetSession {
 
   static func finish(_ incarnation: String, _ settled: [SettledRequest]) -> [PostgresStatement] {
     let repeating = noteRepeating(settled.lazy.map { ($0.record, $0.runs) })
-    return parts(of: settled.count).map { finish(incarnation, settled[$0]) } + [repeating].compactMap(\.self)
+    return parts(of: settled.count) { settled[$0].valueBytes }.map { finish(incarnation, settled[$0]) } + [repeating].compactMap(\.self)
   }
 
   private static func finish(_ incarnation: String, _ settled: ArraySlice<SettledRequest>) -> PostgresStatement {
@@ -348,10 +348,25 @@ package final class FleetSession {
 
   /// The most requests of one statement, and of the first one of several: the server works on it while the next ones are written.
   private static let (together, atFirst) = (250, 50)
+  /// The most bytes of one statement, unless a single request has more.
+  private static let bytesTogether = 1 << 20
 
-  static func parts(of count: Int) -> [Range<Int>] {
-    guard count > together else { return [0..<count] }
-    return [0..<atFirst] + stride(from: atFirst, to: count, by: together).map { $0..<min($0 + together, count) }
+  /// The places of so many requests, by the statements that they are sent with.
+  ///
+  /// - Parameter bytes: Of the values of the one at a place.
+  static func parts(of count: Int, bytes: (Int) -> Int) -> [Range<Int>] {
+    var parts: [Range<Int>] = []
+    var (first, sum) = (0, 0)
+    for place in 0..<count {
+      let more = bytes(place)
+      let most = parts.isEmpty && count > together ? atFirst : together
+      if place > first, place - first >= most || sum + more > bytesTogether {
+        parts.append(first..<place)
+        (first, sum) = (place, 0)
+      }
+      sum += more
+    }
+    return parts + [first..<count]
   }
 
   // MARK: Waking

@@ -129,6 +129,12 @@ package struct SettledRequest: Sendable {
     (self.eventPayload, self.checkpoint) = (eventPayload, checkpoint)
   }
 
+  /// Bytes of its values in a message, besides some hundred.
+  var valueBytes: Int {
+    (hasNewPayload ? record.request.payload.count : 0) + (eventPayload?.count ?? 0) + (checkpoint?.count ?? 0)
+      + runs.reduce(0) { $0 + $1.report.valueBytes }
+  }
+
   /// Whether it stays a request, if only as a dead letter.
   package var mayRunAgain: Bool { record.state != .succeeded && record.state != .cancelled }
 }

@@ -97,7 +97,10 @@ final class PostgresConnection {
     var sent: [Form?] = []
     var transactions = 0
     for part in [statements, [last].compactMap(\.self)] where transactions == 0 || !part.isEmpty {
-      for statement in part { try send(statement, &sent) }
+      for statement in part {
+        try send(statement, &sent)
+        if unsent >= Self.mostUnsent { try flush(by: deadline) }
+      }
       guard pg_pipeline_sync(connection) == 1 else { throw lost }
       transactions += 1
     }
@@ -191,12 +194,18 @@ final class PostgresConnection {
     }
     guard isSent == 1 else { throw lost }
     sent.append(nil)
+    let bytes = contents.reduce(0) { $0 + ($1?.count ?? 0) }
+    unsent += bytes
     // The server may begin. What does not go out yet goes with the rest.
-    if contents.reduce(0, { $0 + ($1?.count ?? 0) }) >= Self.bytesToWaitFor { guard pg_flush(connection) >= 0 else { throw lost } }
+    if bytes >= Self.bytesToWaitFor { guard pg_flush(connection) >= 0 else { throw lost } }
   }
 
   /// A statement with this many bytes goes out at once: writing the next one takes longer than sending it.
   private static let bytesToWaitFor = 16_384
+  /// How much was written since all had gone out, and how much that may be: libpq moves all that it has left each time that the server has
+  /// taken some.
+  private var unsent = 0
+  private static let mostUnsent = 1 << 20
 
   /// The name under which the server keeps a statement, or will when it comes to it; nil if it is to read the text.
   private func keptName(of form: Form, _ sent: inout [Form?]) throws(PostgresError) -> String? {
@@ -217,7 +226,9 @@ final class PostgresConnection {
   private func flush(by deadline: MonotonicTime) throws(PostgresError) {
     while true {
       switch pg_flush(connection) {
-      case 0: return
+      case 0:
+        unsent = 0
+        return
       case 1:
         // The server may have to be read before it takes more.
         try pause(events: Int16(POLLIN | POLLOUT), by: deadline)

@@ -85,7 +85,9 @@ struct TestFleet {
 }
 
 extension FleetSession {
-  func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] { try enqueue(drafts.count) { drafts[$0] } }
+  func enqueue(_ drafts: [FleetDraft]) throws(FleetError) -> [RequestID] {
+    try enqueue(drafts.count, bytes: { drafts[$0].record.request.payload.count }, { drafts[$0] })
+  }
 }
 
 struct FleetQueueTests {
@@ -139,6 +141,31 @@ struct FleetQueueTests {
     }
     let counts = try fleet.session.counts()
     #expect(counts.ready == 1 && counts.later == 0, "what was added with refused claims is not there")
+  }
+
+  @Test("statements have at most 250 requests and a MiB, and the first of several has few")
+  func parts() {
+    #expect(FleetSession.parts(of: 0) { _ in 1 } == [0..<0])
+    #expect(FleetSession.parts(of: 250) { _ in 1 } == [0..<250])
+    #expect(FleetSession.parts(of: 600) { _ in 1 } == [0..<50, 50..<300, 300..<550, 550..<600])
+    #expect(FleetSession.parts(of: 5) { $0 == 1 ? 2 << 20 : 400_000 } == [0..<1, 1..<2, 2..<4, 4..<5])
+  }
+
+  /// libpq moves what it has left for each part that the server takes: as one statement, this took minutes.
+  @Test("hundreds of large checkpoints are recorded, and claimed again, as fast as they are sent")
+  func large() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    _ = try fleet.session.enqueue((0..<200).map { _ in try fleet.draft() })
+    let checkpoint = [UInt8](repeating: 7, count: Limits.stateValueBytes)
+    let settled = try fleet.claim(host, 200).map { claim in
+      var settled = try fleet.settled(claim, as: .retried)
+      settled.checkpoint = checkpoint
+      return settled
+    }
+    #expect(settled.count == 200)
+    #expect(try fleet.session.record(host, settled, tells: false).isEmpty)
+    #expect(try fleet.claim(host, 200).count { $0.checkpoint == checkpoint } == 200)
   }
 
   @Test("needs and paths that no index entry could have are stored, and found again")

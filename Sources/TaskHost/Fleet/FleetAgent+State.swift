@@ -70,11 +70,16 @@ extension FleetAgent.State {
   var areManySettled: Bool { settled.count + unrecorded.count >= Self.many }
   private static let many = 32
 
-  /// What has ended. What an earlier incarnation held is not this host's to decide.
+  /// What has ended, or as much of it as one transaction is to record: the rest stays. What an earlier incarnation held is not this host's to
+  /// decide.
   mutating func takeEnded() -> [FleetAgent.Ended] {
-    defer { (settled, unrecorded) = ([], []) }
     // If the host has claimed a request again, its earlier end was recorded, and only the answer was lost.
-    return unrecorded.filter { isHeld($0) } + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
+    let all = unrecorded.filter { isHeld($0) } + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
+    (settled, unrecorded) = ([], [])
+    let count = FleetAgent.countTogether(all.count) { all[$0].request.leftBytes }
+    guard count < all.count else { return all }
+    unrecorded = Array(all[count...])
+    return Array(all[..<count])
   }
 
   /// Whether the host holds it as it did when it ended.

@@ -5,6 +5,17 @@ import TaskScheduler
 // What waits for the agent's threads.
 
 extension FleetAgent {
+  /// How many of so many go into one transaction: as many bytes as the database surely takes in time.
+  static func countTogether(_ count: Int, bytes: (Int) -> Int) -> Int {
+    var sum = 0
+    let end = (0..<count).first { place in
+      sum += bytes(place)
+      return place > 0 && sum > mostTogether
+    }
+    return end ?? count
+  }
+  private static let mostTogether = 16 << 20
+
   /// Requests on their way into the fleet, all or none.
   struct Arrival {
     /// As they were submitted, and as they were checked.
@@ -12,6 +23,8 @@ extension FleetAgent {
     let submissions: [FleetSubmission]
     /// Whether some of them have unique or idempotency keys.
     let hasKeys: Bool
+    /// Of their payloads.
+    let bytes: Int
     let completion: @Sendable (Result<[Submission], RequestRefusal>) -> Void
 
     init(
@@ -21,6 +34,7 @@ extension FleetAgent {
       (self.submitted, self.submissions, self.completion) = (submitted, submissions, completion)
       // By their places, here and in `FleetWriter`: they are large, and each one that is handed to a closure is copied.
       hasKeys = submissions.indices.contains { submissions[$0].record.request.hasKeys }
+      bytes = submissions.indices.reduce(0) { $0 + submissions[$1].record.request.payload.count }
     }
   }
 

@@ -280,6 +280,7 @@ final class FleetAgent: Sendable {
         self.state.broadcast()
       } else {
         work.settled = state.takeEnded()
+        if !state.unrecorded.isEmpty { wake() }
       }
       return .done(work)
     }

@@ -44,7 +44,7 @@ struct FleetWriter {
   mutating func add(
     _ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession, counting added: inout Int, tells: Bool = false
   ) throws(FleetError) {
-    added += try addTogether(&arrivals, session)
+    while let count = try addTogether(&arrivals, session) { added += count }
     while let arrival = arrivals.first {
       do throws(FleetError) { added += try add(arrival, session, tells: tells) } catch {
         // What others have submitted is added all the same.
@@ -71,20 +71,27 @@ struct FleetWriter {
     arrivals = []
   }
 
-  /// Adds those without keys in one transaction, unless there is only one, which costs the database less by itself. If it takes one of them
-  /// not, none is added.
-  private mutating func addTogether(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int {
-    let plain = arrivals.filter { !$0.hasKeys }
-    guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return 0 }
+  /// Adds those without keys in one transaction, as many as it may have, unless there is only one, which costs the database less by itself. If
+  /// it takes one of them not, none is added.
+  ///
+  /// - Returns: How many requests are due soon; nil if nothing was added.
+  private mutating func addTogether(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int? {
+    let places = arrivals.indices.filter { !arrivals[$0].hasKeys }
+    let plain = places.prefix(FleetAgent.countTogether(places.count) { arrivals[places[$0]].bytes }).map { arrivals[$0] }
+    guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return nil }
     let submissions = plain.count == 1 ? plain[0].submissions : plain.flatMap(\.submissions)
     let ids: [RequestID]
     do throws(FleetError) {
       let lanes = try numbers.ids(of: submissions.indices.lazy.map { submissions[$0].record.lane }, session)
-      ids = try session.enqueue(submissions.count) { FleetDraft(record: submissions[$0].record, lane: lanes[$0]) }
+      ids = try session.enqueue(submissions.count) {
+        submissions[$0].record.request.payload.count
+      } _: {
+        FleetDraft(record: submissions[$0].record, lane: lanes[$0])
+      }
     } catch {
       switch error {
       // Each by itself, it shows which of them it is.
-      case .locked, .unfit: return 0
+      case .locked, .unfit: return nil
       default: throw error
       }
     }
@@ -95,7 +102,8 @@ struct FleetWriter {
       rest = rest.dropFirst(submissions.count)
       arrival.completion(.success(zip(submissions.indices, own).map { submissions[$0].answer($1, .created, isRepeated: false) }))
     }
-    arrivals = arrivals.filter(\.hasKeys)
+    let added = Set(places.prefix(plain.count))
+    arrivals = arrivals.indices.lazy.filter { !added.contains($0) }.map { arrivals[$0] }
     return Self.countSoon(submissions.indices.lazy.map { submissions[$0].record.due })
   }
 

@@ -95,6 +95,11 @@ public struct RunReport: Sendable, Hashable {
 
   /// Creates an empty report.
   public init() {}
+
+  /// Bytes of the output, the log and the texts.
+  public var valueBytes: Int {
+    output.count + (message?.utf8.count ?? 0) + (trouble?.utf8.count ?? 0) + log.reduce(0) { $0 + $1.message.utf8.count }
+  }
 }
 
 /// How the host stopped a run.

@@ -87,6 +87,23 @@ import Testing
     }
   }
 
+  @Test("large ends are recorded with few others, and at least one at a time")
+  func large() throws {
+    var state = FleetAgent.State()
+    for number in 1...4 { state.holdings[RequestID(sequence: Int64(number), origin: 1)] = Self.holding(epoch: 1) }
+    state.settled = try (Int64(1)...4).map { number in
+      var ended = try Self.ended(number)
+      ended.checkpoint = [UInt8](repeating: 0, count: number == 3 ? 20 << 20 : 7 << 20)
+      return ended
+    }
+    var taken: [[Int64]] = []
+    while case let ended = state.takeEnded(), !ended.isEmpty {
+      taken.append(ended.map(\.request.record.id.sequence))
+      state.letGo(of: ended)
+    }
+    #expect(taken == [[1, 2], [3], [4]])
+  }
+
   @Test("what is not held any more is not recorded")
   func stale() throws {
     var state = FleetAgent.State()
