@@ -3,6 +3,14 @@ import TaskModel
 // How hosts find what they could begin, and claim it.
 
 extension FleetSchema {
+  /// Whether a lane with needs is passed over by ``find_lanes``.
+  private static func isShut(_ identifier: String, _ gates: String) -> String {
+    """
+    EXISTS (
+      SELECT FROM unnest(shut_identifiers, closed) AS s (identifier, needs) WHERE s.identifier = \(identifier) AND s.needs = \(gates)::jsonb - 'key')
+    """
+  }
+
   static let claiming = [
     // Moves what has become due; any host does so for all. Returns when the next request is due.
     """
@@ -38,6 +46,9 @@ extension FleetSchema {
     //
     // There may be as many lanes as concurrency keys. This reads only those with ready requests, an entry of the index each, and not the lanes
     // without needs, of which hosts know: they may have a million entries, dead ones too.
+    //
+    // The youngest of each identifier come first, whatever the turn: else requests that nobody can run, each with needs of its own, would keep all
+    // other identifiers waiting for as long as a turn lasts.
     """
     CREATE OR REPLACE FUNCTION taskhost.find_lanes(
       wanted text[], known bigint[], start integer, shut_identifiers text[] DEFAULT '{}', shut text[] DEFAULT '{}')
@@ -46,17 +57,25 @@ extension FleetSchema {
       plain integer[] := ARRAY(SELECT l.id FROM taskhost.lane l WHERE l.gates = ''); edge integer; next integer;
       at integer := start; is_round boolean := false; one text[]; hits text[] := '{}';
       closed jsonb[] := ARRAY(SELECT s.needs::jsonb FROM unnest(shut) WITH ORDINALITY AS s (needs, place) ORDER BY s.place);
+      young record; seen bigint[] := known;
     BEGIN
+      FOR young IN
+        SELECT y.id, w.identifier, y.gates FROM unnest(wanted) AS w (identifier) CROSS JOIN LATERAL (
+          SELECT l.id, l.gates FROM taskhost.lane l WHERE l.identifier = w.identifier AND l.gates <> ''
+          ORDER BY l.id DESC LIMIT greatest(4, 100 / cardinality(wanted))) y
+        WHERE y.id <> ALL (known) AND EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = y.id) AND NOT \(isShut("w.identifier", "y.gates"))
+      LOOP
+        hits := hits || ARRAY[young.id::text, young.identifier, young.gates];
+        seen := seen || young.id::bigint;
+      END LOOP;
       FOR step IN 1 .. 500 LOOP
         edge := (SELECT min(p.id) FROM unnest(plain) p (id) WHERE p.id > at);
         SELECT q.lane INTO next FROM taskhost.ready q WHERE q.lane > at AND q.lane < coalesce(edge, 2147483647) ORDER BY q.lane LIMIT 1;
         IF next IS NOT NULL THEN
           at := next;
-          IF at <> ALL (known) THEN
+          IF at <> ALL (seen) THEN
             SELECT ARRAY[l.id::text, l.identifier, l.gates] INTO one FROM taskhost.lane l
-              WHERE l.id = at AND l.identifier = ANY (wanted) AND NOT EXISTS (
-                SELECT FROM unnest(shut_identifiers, closed) AS s (identifier, needs)
-                WHERE s.identifier = l.identifier AND s.needs = coalesce(nullif(l.gates, ''), '{}')::jsonb - 'key');
+              WHERE l.id = at AND l.identifier = ANY (wanted) AND NOT \(isShut("l.identifier", "l.gates"));
             IF FOUND THEN hits := hits || one; END IF;
             EXIT WHEN cardinality(hits) >= 3 * 200;
           END IF;

@@ -41,7 +41,7 @@ enum FleetSchema {
       id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, concurrency_key text)
     """,
     lanesAreUnique,
-    "CREATE INDEX lane_identifier ON taskhost.lane (identifier)",
+    "CREATE INDEX lane_identifier ON taskhost.lane (identifier, id)",
     "CREATE INDEX lane_plain ON taskhost.lane (id) WHERE gates = ''",
     // Claims that a rate counts, of an identifier and, if it is not empty, of a concurrency key.
     "CREATE TABLE taskhost.begun (identifier text NOT NULL, concurrency_key text NOT NULL, at bigint NOT NULL, runs bigint NOT NULL)",
@@ -117,7 +117,7 @@ enum FleetSchema {
       END IF;
       IF to_regclass('taskhost.lane_needs') IS NULL THEN
         \(lanesAreUnique);
-        CREATE INDEX lane_identifier ON taskhost.lane (identifier);
+        CREATE INDEX lane_identifier ON taskhost.lane (identifier, id);
         ALTER TABLE taskhost.lane DROP CONSTRAINT lane_identifier_gates_key;
         DROP INDEX taskhost.request_event;
         \(eventIndex);
