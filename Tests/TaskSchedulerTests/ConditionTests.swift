@@ -26,6 +26,15 @@ import Testing
     #expect(world.isRunning(id))
   }
 
+  @Test("a run stops when a condition is known to be lost, not when nothing is known of it")
+  func unread() throws {
+    let world = try World()
+    try world.set(.all)
+    let id = try world.submit(request([.network, .power])).id
+    #expect(try world.set(.network, unread: .power).isEmpty)
+    #expect(try world.set(.network) == [try #require(world.orders[id]?.run)])
+  }
+
   @Test("one that is held keeps nobody behind it from running")
   func noHeadOfLine() throws {
     let world = try World(handlers: [.sample(runs: 8)])

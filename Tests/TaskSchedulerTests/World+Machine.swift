@@ -7,13 +7,14 @@ import Testing
 extension World {
   /// The machine's conditions are these from now on, and what must stop is asked to.
   ///
+  /// - Parameter unread: Those of which nothing is known.
   /// - Returns: The runs that are asked to stop.
-  @discardableResult func set(_ held: Conditions, settles: WallTime? = nil) throws -> [RunID] {
+  @discardableResult func set(_ held: Conditions, settles: WallTime? = nil, unread: Conditions = []) throws -> [RunID] {
     let report = ConditionReport(
       states: Conditions.named.map { name, condition in
         ConditionState(
           condition: condition, holds: held.contains(condition), since: now, observed: "\(name) as the test says",
-          settlesAt: held.contains(condition) ? nil : settles)
+          settlesAt: held.contains(condition) ? nil : settles, isRead: !unread.contains(condition))
       })
     core.conditions = report
     let stopped = core.runsThatLost(report)

@@ -168,12 +168,13 @@ final class FleetExchanges {
       agent.scheduler.set(ofFleet: pauses.pauses, of: Set(agent.place.host.identifiers))
     }
     let areNew = lanes.note(exchange)
-    observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
     agent.letGo(of: work.settled, fenced: exchange.fenced)
     work.settled = []
     // The host may own some by a later claim, of which it does not know.
     if !exchange.fenced.isEmpty { cleared = nil }
     let refused = take(exchange.claimed, incarnation)
+    // What has been claimed observes its own by now, without a gap.
+    observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
     if let named = exchange.added { writer.answer(&work.arrivals, named) }
     agent.cancel(exchange.cancelled)
     if !exchange.late.isEmpty { try run(FleetErrand(untold: exchange.late) { .relax($0) }, session, incarnation) }

@@ -49,6 +49,9 @@ public struct ConditionReport: Sendable, Hashable {
   /// The conditions that count as held.
   public var held: Conditions { Conditions(states.filter(\.holds).map(\.condition)) }
 
+  /// The conditions that are known not to hold. One that is not observed, or not read yet, may hold.
+  public var lost: Conditions { Conditions(states.filter { $0.isRead && !$0.holds }.map(\.condition)) }
+
   /// The state of one condition; nil unless exactly one is given.
   public subscript(condition: Conditions) -> ConditionState? { states.first { $0.condition == condition } }
 

@@ -193,7 +193,7 @@ extension SchedulerCore {
 
   private func lacksConditions(_ gates: RunConstraints) -> Bool {
     guard !gates.conditions.isEmpty, let conditions else { return false }
-    return !conditions.held.isSuperset(of: gates.conditions)
+    return !conditions.lost.isDisjoint(with: gates.conditions)
   }
 
   /// Takes back requests in the launcher's queue that rank behind a due request, to be handed out again in their turn.

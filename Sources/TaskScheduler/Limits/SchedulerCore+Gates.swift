@@ -111,10 +111,9 @@ extension SchedulerCore {
 
   /// The runs that must stop because a condition they require no longer holds.
   func runsThatLost(_ report: ConditionReport) -> [RunID] {
-    let held = report.held
+    let lost = report.lost
     return live.values.filter { entry in
-      entry.gates.onLostCondition == .stop && !entry.isSimulated && !entry.gates.conditions.isEmpty
-        && !held.isSuperset(of: entry.gates.conditions)
+      entry.gates.onLostCondition == .stop && !entry.isSimulated && !lost.isDisjoint(with: entry.gates.conditions)
     }.map(\.run).sorted()
   }
 }
