@@ -17,7 +17,7 @@ final class FleetClock: Sendable {
   /// The time; nil while it is not known.
   var now: WallTime? {
     let lead = lead.load(ordering: .relaxed)
-    return lead == Self.unknown ? nil : WallTime(unixMilliseconds: Self.boot.adding(saturating: lead))
+    return lead == Self.unknown ? nil : WallTime(unixMilliseconds: (SystemClock.bootNanoseconds / 1_000_000).adding(saturating: lead))
   }
 
   /// Notes what the database said.
@@ -25,11 +25,9 @@ final class FleetClock: Sendable {
   /// - Parameter asked: When it was asked, in nanoseconds on the boot clock; it has just answered.
   func note(_ time: WallTime, asked: Int64) {
     let most = time.unixMilliseconds.adding(saturating: -(asked / 1_000_000))
-    // The least that it can be: what is due now must not be due in the database's future.
-    let least = time.unixMilliseconds.adding(saturating: -Self.boot)
+    // The least that it can be, with all parts of milliseconds against it: what is due now must not be due in the database's future.
+    let least = time.unixMilliseconds.adding(saturating: -(SystemClock.bootNanoseconds / 1_000_000 + 1))
     let known = lead.load(ordering: .relaxed)
     if known < least || known > most { lead.store(least, ordering: .relaxed) }
   }
-
-  private static var boot: Int64 { SystemClock.bootNanoseconds / 1_000_000 }
 }
