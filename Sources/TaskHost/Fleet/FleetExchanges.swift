@@ -201,7 +201,10 @@ final class FleetExchanges {
     do throws(FleetError) { lane = try writer.numbers.id(of: single.record.lane, session) } catch {
       switch error {
       // Adding it alone says so to who submitted it.
-      case .locked, .unfit: return nil
+      case .locked:
+        writer.noteLocked([single])
+        return nil
+      case .unfit: return nil
       default: throw error
       }
     }

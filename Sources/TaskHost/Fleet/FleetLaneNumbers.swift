@@ -12,6 +12,8 @@ struct FleetLaneNumbers {
     ids[lane] = id
   }
 
+  func know(_ lane: Lane) -> Bool { ids[lane] != nil }
+
   /// The number of a lane, which the database makes if it has none.
   mutating func id(of lane: Lane, _ session: FleetSession) throws(FleetError) -> Int64 {
     if let known = ids[lane] { return known }

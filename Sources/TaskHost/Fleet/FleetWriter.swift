@@ -7,6 +7,7 @@ import TaskScheduler
 struct FleetWriter {
   let agent: FleetAgent
   var numbers = FleetLaneNumbers()
+  private var lockedKeys = FleetLockedKeys()
 
   /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
   /// clocks differ.
@@ -46,16 +47,26 @@ struct FleetWriter {
   ) throws(FleetError) {
     while let count = try addTogether(&arrivals, session) { added += count }
     while let arrival = arrivals.first {
-      do throws(FleetError) { added += try add(arrival, session, tells: tells) } catch {
+      do throws(FleetError) {
+        guard !lockedKeys.contain(arrival.submissions, numbers) else { throw .locked }
+        added += try add(arrival, session, tells: tells)
+      } catch {
         // What others have submitted is added all the same.
         switch error {
-        case .locked: arrival.completion(.failure(RequestRefusal(.unavailable, "\(error): submit again soon")))
+        case .locked:
+          noteLocked(arrival.submissions)
+          arrival.completion(.failure(RequestRefusal(.unavailable, "\(error): submit again soon")))
         case .unfit: arrival.completion(.failure(RequestRefusal(.invalid, "\(error)")))
         default: throw error
         }
       }
       arrivals.removeFirst()
     }
+  }
+
+  /// These have waited for another transaction in vain.
+  mutating func noteLocked(_ submissions: [FleetSubmission]) {
+    if !lockedKeys.contain(submissions, numbers) { lockedKeys.note(submissions, numbers) }
   }
 
   /// The request that these are, if the host might begin it at once: it can be added with the host's claims, in one transaction. Nil if
@@ -76,7 +87,7 @@ struct FleetWriter {
   ///
   /// - Returns: How many requests are due soon; nil if nothing was added.
   private mutating func addTogether(_ arrivals: inout [FleetAgent.Arrival], _ session: FleetSession) throws(FleetError) -> Int? {
-    let places = arrivals.indices.filter { !arrivals[$0].hasKeys }
+    let places = arrivals.indices.filter { !arrivals[$0].hasKeys && !lockedKeys.contain(arrivals[$0].submissions, numbers) }
     let plain = places.prefix(FleetAgent.countTogether(places.count) { arrivals[places[$0]].bytes }).map { arrivals[$0] }
     guard plain.count > 1 || (plain.first?.submissions.count ?? 0) > 1 else { return nil }
     let submissions = plain.count == 1 ? plain[0].submissions : plain.flatMap(\.submissions)
