@@ -54,7 +54,7 @@ extension HostConfiguration {
       }
     }
     for (identifier, plugin) in plugins.sorted(by: { $0.key < $1.key }) where plugin.scope == .fleet {
-      let table = commands[identifier] == nil ? "plugin" : "command"
+      let table = table(of: identifier)
       func report(_ key: String, _ message: String) { reader.report([table, identifier, key], message) }
       if fleet.url == nil, reader.isSound("fleet", "url") {
         report("scope", "scope is \"fleet\", and the host is in none: set fleet.url, or remove scope")
@@ -72,10 +72,15 @@ extension HostConfiguration {
     let shared = scheduledRequests().filter { fleetIdentifiers.contains($0.key.identifier) }
     for (name, schedule) in shared.sorted(by: { $0.key.description < $1.key.description }) {
       do throws(RequestRefusal) { try schedule.submission(of: name).checkFleetScope() } catch {
-        reader.report(schedules[name] == nil ? ["plugin", name.identifier.rawValue, "schedule"] : ["schedule", "\(name)"], "\(error)")
+        let identifier = name.identifier.rawValue
+        reader.report(
+          schedules[name] == nil ? [table(of: identifier), identifier, "schedule"] : ["schedule", "\(name)"], "\(identifier): \(error)")
       }
     }
   }
+
+  /// Which table the configuration has for an identifier.
+  private func table(of identifier: String) -> String { commands[identifier] == nil ? "plugin" : "command" }
 }
 
 extension TOMLConverter<String> {
