@@ -103,6 +103,8 @@ final class FleetExchanges {
   /// The host ends: what it holds goes to others at once.
   private func leave() {
     guard let session, let incarnation = agent.lease.incarnation else { return }
+    // Before it sees the fence, and joins again.
+    agent.lease.stop()
     do throws(FleetError) { _ = try session.fence(incarnation, because: "the host has ended") } catch {
       agent.log.notice("\(error); what the host held is ready again when its lease ends")
     }

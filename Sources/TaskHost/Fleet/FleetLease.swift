@@ -123,6 +123,7 @@ final class FleetLease: Sendable {
         failures += 1
         pause = place.pause(after: failures)
         if error == .fenced {
+          guard !state.withLock({ $0.isOver }) else { return }
           end(because: "another host or an operator has fenced it")
           pause = .zero
         } else {
