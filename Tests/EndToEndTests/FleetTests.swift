@@ -83,6 +83,26 @@ struct FleetTests {
     }
   }
 
+  @Test("what several clients submit to an idle host is answered at once, not when it looks by itself")
+  func prompt() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      try host.configure(fleet.configuration("a", job: "exit 0"))
+      try await FleetGround.joined(host)
+      let socket = host.socket
+      try await onThread {
+        let clients = try (0..<2).map { _ in try SocketClient(socket, limit: .seconds(2)) }
+        let body = #"{"identifier":"job","delay_ms":3600000}"#
+        for _ in 0..<2000 {
+          for client in clients {
+            try client.send("POST /v1/requests HTTP/1.1\r\nhost: x\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)")
+          }
+          for client in clients { #expect(try client.answer().status == 201) }
+        }
+      }
+    }
+  }
+
   @Test("needs of any length are taken, and wait for a host that has the resources")
   func long() async throws {
     let fleet = try await FleetGround(lease: "10s")

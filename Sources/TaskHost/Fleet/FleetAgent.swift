@@ -261,10 +261,11 @@ final class FleetAgent: Sendable {
 
   /// Takes the work that has arrived.
   func takeWork() -> Work {
-    _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
-    let mustLook = mustLook.exchange(false, ordering: .acquiringAndReleasing)
+    // First the event: one that was set after the flag was taken back would be gone, and the flag would keep others from setting it again.
     var value: UInt64 = 0
     _ = read(waker, &value, 8)
+    _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
+    let mustLook = mustLook.exchange(false, ordering: .acquiringAndReleasing)
     let isLeaving = lease.isLeaving
     return state.wait { state in
       let isEnding = state.isOver || isLeaving
