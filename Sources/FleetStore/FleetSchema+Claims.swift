@@ -62,7 +62,7 @@ extension FleetSchema {
       FOR young IN
         SELECT y.id, w.identifier, y.gates FROM unnest(wanted) AS w (identifier) CROSS JOIN LATERAL (
           SELECT l.id, l.gates FROM taskhost.lane l WHERE l.identifier = w.identifier AND l.gates <> ''
-          ORDER BY l.id DESC LIMIT greatest(4, 100 / cardinality(wanted))) y
+          ORDER BY l.id DESC LIMIT greatest(4, 100 / greatest(1, cardinality(wanted)))) y
         WHERE y.id <> ALL (known) AND EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = y.id) AND NOT \(isShut("w.identifier", "y.gates"))
       LOOP
         hits := hits || ARRAY[young.id::text, young.identifier, young.gates];

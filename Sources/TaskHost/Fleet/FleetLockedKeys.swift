@@ -12,6 +12,8 @@ struct FleetLockedKeys {
   }
 
   private var until: [Key: MonotonicTime] = [:]
+  /// When the last of them is forgotten.
+  private var end = MonotonicTime(nanoseconds: 0)
   private static let pause = Duration.seconds(1)
   private static let most = 1000
 
@@ -19,12 +21,13 @@ struct FleetLockedKeys {
   mutating func note(_ submissions: [FleetSubmission], _ numbers: FleetLaneNumbers) {
     let now = SystemClock.now
     until = until.filter { $0.value > now }
-    for key in Self.keys(of: submissions, numbers) where until.count < Self.most { until[key] = now + Self.pause }
+    end = now + Self.pause
+    for key in Self.keys(of: submissions, numbers) where until.count < Self.most { until[key] = end }
   }
 
   func contain(_ submissions: [FleetSubmission], _ numbers: FleetLaneNumbers) -> Bool {
-    guard !until.isEmpty else { return false }
     let now = SystemClock.now
+    guard now < end else { return false }
     return Self.keys(of: submissions, numbers).contains { key in until[key].map { $0 > now } ?? false }
   }
 

@@ -363,9 +363,6 @@ public struct SurrenderedRequest: Sendable, Hashable {
     self.checkpoint = checkpoint
     self.edges = edges
   }
-
-  /// Bytes of what its runs left, for a message or in memory, besides some hundred of each.
-  public var leftBytes: Int { (eventPayload?.count ?? 0) + (checkpoint?.count ?? 0) + runs.reduce(0) { $0 + $1.report.valueBytes } }
 }
 
 /// The answer to a submission with an idempotency key.

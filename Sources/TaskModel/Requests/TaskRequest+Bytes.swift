@@ -11,3 +11,8 @@ extension TaskRequest {
     return bytes + after.count * MemoryLayout<Dependency>.size
   }
 }
+
+extension SurrenderedRequest {
+  /// Bytes of what its runs left, for a message or in memory, besides some hundred of each.
+  public var leftBytes: Int { (eventPayload?.count ?? 0) + (checkpoint?.count ?? 0) + runs.reduce(0) { $0 + $1.report.valueBytes } }
+}
