@@ -46,6 +46,8 @@ extension FleetAgent {
     var errands: [FleetErrand] = []
     var settled: [Ended] = []
     var isOver = false
+    /// Whether more has ended than one transaction is to record.
+    var hasMore = false
     /// Whether somebody wants the database to be looked at. Work may be here before its waking is.
     var mustLook = false
 

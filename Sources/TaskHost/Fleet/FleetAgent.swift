@@ -281,7 +281,8 @@ final class FleetAgent: Sendable {
         self.state.broadcast()
       } else {
         work.settled = state.takeEnded()
-        if !state.unrecorded.isEmpty { wake() }
+        work.hasMore = !state.unrecorded.isEmpty
+        if work.hasMore { wake() }
       }
       return .done(work)
     }

@@ -79,7 +79,7 @@ final class FleetExchanges {
         }
         pause = agent.place.pause(after: max(1, failures))
       }
-      guard !work.isOver else { return leave() }
+      guard !work.isOver || work.hasMore && failures == 0 else { return leave() }
       guard pause > .zero else { continue }
       let began = SystemClock.now
       do throws(FleetError) {
