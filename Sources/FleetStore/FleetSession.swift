@@ -351,7 +351,7 @@ package final class FleetSession {
   /// The most bytes of one statement, unless a single request has more.
   private static let bytesTogether = 1 << 20
 
-  /// The places of so many requests, by the statements that they are sent with.
+  /// Divides requests among the statements that send them: the places of each statement's.
   ///
   /// - Parameter bytes: Of the values of the one at a place.
   static func parts(of count: Int, bytes: (Int) -> Int) -> [Range<Int>] {

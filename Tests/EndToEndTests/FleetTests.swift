@@ -86,9 +86,7 @@ struct FleetTests {
   @Test("what several clients submit to an idle host is answered at once, not when it looks by itself")
   func prompt() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await HostProcess.prepare { host in
-      try host.configure(fleet.configuration("a", job: "exit 0"))
-      try await FleetGround.joined(host)
+    try await fleet.withHost { host in
       let socket = host.socket
       try await onThread {
         let clients = try (0..<2).map { _ in try SocketClient(socket, limit: .seconds(2)) }
@@ -106,9 +104,7 @@ struct FleetTests {
   @Test("needs of any length are taken, and wait for a host that has the resources")
   func long() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await HostProcess.prepare { host in
-      try host.configure(fleet.configuration("a", job: "exit 0"))
-      try await FleetGround.joined(host)
+    try await fleet.withHost { host in
       let names = (0..<16).map { number in (0..<240).map { _ in String(Int.random(in: 0..<36), radix: 36) }.joined() + "\(number)" }
       let resources = names.map { "\"\($0)\":1" }.joined(separator: ",")
       // The host is idle: it would claim what it adds at once.
@@ -123,11 +119,9 @@ struct FleetTests {
   @Test("what ends while another transaction makes the lane that it needs is recorded after it, and holds up nothing else")
   func locked() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await HostProcess.prepare { host in
-      let job = "[ \"$TASKHOST_ATTEMPT\" = 2 ] || [ \"$(cat)\" != '\"twice\"' ] || { echo failed > @PIPE@; exit 75; }"
-      try host.configure(fleet.configuration("a", job: job))
-      let lines = try fleet.reader()
-      try await FleetGround.joined(host)
+    let lines = try fleet.reader()
+    let job = "[ \"$TASKHOST_ATTEMPT\" = 2 ] || [ \"$(cat)\" != '\"twice\"' ] || { echo failed > @PIPE@; exit 75; }"
+    try await fleet.withHost(job: job) { host in
       let making = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
       let needs = #"{"last":"a","prefer":"last_host"}"#
       try making.say("BEGIN; SELECT taskhost.lane_of('job', '\(needs)', NULL) > 0;")
@@ -145,9 +139,7 @@ struct FleetTests {
   @Test("days of the history that are missing are made as soon as an end needs them")
   func days() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await HostProcess.prepare { host in
-      try host.configure(fleet.configuration("a", job: "exit 0"))
-      try await FleetGround.joined(host)
+    try await fleet.withHost { host in
       try await host.request(try await FleetGround.submit(host), is: "succeeded")
       // As for a server whose clock was set ahead by a week.
       try fleet.server.run(
@@ -224,9 +216,7 @@ struct FleetTests {
   @Test("while a list waits for the database, other clients get their answers")
   func waiting() async throws {
     let fleet = try await FleetGround(lease: "10s")
-    try await HostProcess.prepare { host in
-      try host.configure(fleet.configuration("a", job: "exit 0"))
-      try await FleetGround.joined(host)
+    try await fleet.withHost { host in
       let id = try await FleetGround.submit(host)
       try await host.request(id, is: "succeeded")
       let session = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])

@@ -5,7 +5,7 @@ import TaskScheduler
 // What waits for the agent's threads.
 
 extension FleetAgent {
-  /// How many of so many go into one transaction: as many bytes as the database surely takes in time.
+  /// How many of `count` values one transaction sends: no more bytes than the database can take in time, but at least one value.
   static func countTogether(_ count: Int, bytes: (Int) -> Int) -> Int {
     var sum = 0
     let end = (0..<count).first { place in

@@ -101,7 +101,7 @@ extension FleetExchanges {
     }
   }
 
-  /// What who asked for a change is told that the database did not make; nil if it is of no use to go on.
+  /// The refusal of a change that the database did not make; nil if the connection is of no more use.
   private static func refusal(of error: FleetError) -> RequestRefusal? {
     switch error {
     case .changed, .locked: RequestRefusal(.conflict, "\(error)")

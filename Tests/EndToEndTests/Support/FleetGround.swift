@@ -69,6 +69,15 @@ final class FleetGround: Sendable {
     }
   }
 
+  /// Gives `body` a host of the fleet, which has joined it.
+  func withHost(job: String = "exit 0", _ body: (HostProcess) async throws -> Void) async throws {
+    try await HostProcess.prepare { host in
+      try host.configure(configuration("a", job: job))
+      try await Self.joined(host)
+      try await body(host)
+    }
+  }
+
   /// Starts hosts, and waits until they have joined the fleet.
   static func joined(_ hosts: HostProcess...) async throws {
     for host in hosts {
