@@ -3,6 +3,14 @@ import TaskModel
 // How hosts find what they could begin, and claim it.
 
 extension FleetSchema {
+  /// How many bytes the payloads and the checkpoint of a request have, see ``ClaimedRequest/bytes``. It reads none of them.
+  static func bytes(of request: String) -> String {
+    "octet_length(\(request).payload) + coalesce(octet_length(\(request).event_payload), 0) + coalesce(octet_length(\(request).checkpoint), 0)"
+  }
+
+  /// The most requests of a claim that are not weighed.
+  private static let fewUnweighed = 16
+
   /// Whether a lane with needs is passed over by ``find_lanes``.
   private static func isShut(_ identifier: String, _ gates: String) -> String {
     """
@@ -118,7 +126,7 @@ extension FleetSchema {
     LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan \(indexed) AS $$
     DECLARE
       i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
-      counted text; running jsonb;
+      counted text; running jsonb; few integer := \(fewUnweighed); left_bytes bigint := \(ClaimedRequest.bytesTogether); its_bytes bigint;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
@@ -181,6 +189,17 @@ extension FleetSchema {
             ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
         END IF;
         CONTINUE WHEN cardinality(picked) = 0;
+        -- A host gets no more at once than it can hold. A few requests are not weighed, which is most of what an idle fleet claims.
+        few := few - cardinality(picked);
+        IF few < 0 THEN
+          SELECT array_agg(w.place), max(w.bytes) INTO picked, its_bytes FROM (
+            SELECT q.ctid AS place, row_number() OVER heads AS number, sum(\(bytes(of: "r"))) OVER heads AS bytes
+            FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request WHERE q.ctid = ANY (picked)
+            WINDOW heads AS (ORDER BY q.rank, q.request)) w
+          WHERE w.bytes <= left_bytes OR token IS NULL AND w.number = 1;
+          CONTINUE WHEN picked IS NULL;
+          left_bytes := left_bytes - its_bytes;
+        END IF;
         IF token IS NULL THEN
           PERFORM taskhost.hold_lease(me);
           token := nextval('taskhost.epoch');

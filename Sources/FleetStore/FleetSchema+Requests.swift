@@ -140,10 +140,10 @@ extension FleetSchema {
     BEGIN
       -- There is rarely any, and this costs less than the joins.
       IF NOT EXISTS (SELECT FROM taskhost.raised) AND NOT EXISTS (SELECT FROM taskhost.undecided) THEN RETURN; END IF;
-      RETURN QUERY SELECT e.request, e.event, e.payload FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request
-      WHERE r.state = 'pending' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = e.request)
+      RETURN QUERY (SELECT e.request, e.event, e.payload FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request
+      WHERE r.state = 'pending' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = e.request) LIMIT \(FleetExchange.mostUnheard))
       UNION ALL (SELECT u.request, NULL, NULL FROM taskhost.undecided u JOIN taskhost.request r ON r.id = u.request
-      WHERE r.state = 'blocked' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = u.request) LIMIT 500);
+      WHERE r.state = 'blocked' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = u.request) LIMIT \(FleetExchange.mostUnheard));
     END $$
     """,
     // Records what became of claimed requests, and returns those that were this host's to decide. The others were fenced. A payload

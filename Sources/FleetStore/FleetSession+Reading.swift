@@ -163,6 +163,17 @@ extension FleetSession {
     return Dictionary(found) { first, _ in first }
   }
 
+  /// How many bytes the payloads and the checkpoints have of those of these requests that have not ended.
+  package func bytes(of ids: [RequestID]) throws(FleetError) -> [RequestID: Int] {
+    let rows = try ask(
+      PostgresStatement(
+        "SELECT r.id, \(FleetSchema.bytes(of: "r")) FROM taskhost.request r WHERE r.id = ANY ($1)", .ints(ids.map(\.sequence))))
+    let found = (0..<rows.count).compactMap { row in
+      rows.int(row, 0).map { (RequestID(sequence: $0, origin: origin), Int(clamping: rows.int(row, 1) ?? 0)) }
+    }
+    return Dictionary(found) { first, _ in first }
+  }
+
   /// The requests that ``RequestScan/covers(_:)`` and `accepts` hold for, as ``RequestStore/scan(_:accepts:)`` gives them. Those that a host
   /// has are `running`. Those that a newer host has written in a way that this one cannot read are left out: `taskhost fleet doctor` names
   /// them, and ``request(_:)`` says what is wrong.

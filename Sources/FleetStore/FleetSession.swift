@@ -330,13 +330,12 @@ package final class FleetSession {
         let text = rows.bytes(row, 8)
       else { return nil }
       let id = RequestID(sequence: sequence, origin: origin)
-      let record = Result { () throws(RecordText.Flaw) in
-        try RecordText.request(text, id: id, payload: rows.bytes(row, 5) ?? [])
-      }
+      let (payload, eventPayload, checkpoint) = (rows.bytes(row, 5) ?? [], rows.bytes(row, 6), rows.bytes(row, 7))
+      let record = Result { () throws(RecordText.Flaw) in try RecordText.request(text, id: id, payload: payload) }
       return ClaimedRequest(
-        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0),
-        eventPayload: rows.bytes(row, 6), checkpoint: rows.bytes(row, 7),
-        isHeld: column.map { rows.flag(row, $0) } ?? false, record: record)
+        id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), eventPayload: eventPayload,
+        checkpoint: checkpoint, isHeld: column.map { rows.flag(row, $0) } ?? false, record: record,
+        bytes: payload.count + (eventPayload?.count ?? 0) + (checkpoint?.count ?? 0))
     }
   }
 

@@ -104,6 +104,11 @@ package struct ClaimedRequest: Sendable {
   package var isHeld = false
   /// The request with its payload, or why it cannot be read.
   package let record: Result<RequestRecord, RecordText.Flaw>
+  /// Of the payloads and the checkpoint.
+  package let bytes: Int
+
+  /// The most bytes that a claim gives at once, unless a few requests have more.
+  package static let bytesTogether = 16 << 20
 }
 
 /// What became of a request that the host owned: pending again, or ended.
@@ -154,6 +159,10 @@ package struct FleetExchange: Sendable {
   package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
   /// Blocked requests that nobody has, and of whose predecessors some have ended.
   package var undecided: [RequestID] = []
+  /// Whether there may be more of those two.
+  package var mayHaveMoreUnheard: Bool { max(unheard.count, undecided.count) >= Self.mostUnheard }
+  /// The most that comes of each of them at once.
+  static let mostUnheard = 500
   /// The watched lanes in which requests are ready that the host has not got.
   package var waiting: Set<Int64> = []
   /// The number of requests, of all identifiers, that have become due.

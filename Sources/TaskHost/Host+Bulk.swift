@@ -50,6 +50,10 @@ extension Host {
       let step = try await ask { completion in
         var errand = FleetErrand(.some(some)) {
           .bulk(order, on: $0)
+        } adding: {
+          var sum = $0
+          sum.add($1)
+          return sum
         } completion: {
           completion($0)
         }

@@ -132,8 +132,10 @@ extension FleetView? {
     completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void
   ) {
     guard case .success(let own) = result, let fleet = self else { return completion(result) }
-    let errand = FleetErrand(.waiting(event: event, payload: payload)) {
+    let errand = FleetErrand(.waiting(FleetErrand.Event(name: event, payload: payload))) {
       .wake($0, by: event, payload: payload)
+    } adding: {
+      $0.adding($1)
     } completion: { result in
       completion(result.map { own.adding($0) })
     }

@@ -58,6 +58,8 @@ extension RequestView {
           fleet.agent.add(
             FleetErrand(.some(found.records.map(\.id))) {
               .cancelPending($0).onBehalf(of: run)
+            } adding: {
+              $0 + $1
             } completion: {
               completion($0)
             })

@@ -30,6 +30,18 @@ struct FleetChangeTests {
     }
   }
 
+  @Test("an event wakes more requests than the database gives at once, and says how many")
+  func manyWaiting() async throws {
+    try await FleetGround().withHost { host in
+      #expect(try await host.cli("pause", "identifier:job").status == 0)
+      let one = "{\"identifier\":\"job\",\"event\":\"deploy\"}"
+      let array = "[\(Array(repeating: one, count: 700).joined(separator: ","))]"
+      for _ in 0..<2 { #expect(try await host.post("/v1/requests", array).status == 201) }
+      let woken = try await host.json("notify", "deploy")
+      #expect(woken["woken"]?.integer == 1400, "\(woken)")
+    }
+  }
+
   @Test("an event that comes while another host runs the request makes it run once more")
   func eventDuringRun() async throws {
     let job = "echo \"begun @HOST@\" > @PIPE@; read line < @PIPE@.go; echo ended > @PIPE@"

@@ -11,6 +11,8 @@ extension FleetAgent {
     /// Greater than that of every earlier holding of the request.
     let epoch: Int64
     let since: MonotonicTime
+    /// See ``ClaimedRequest/bytes``.
+    let bytes: Int
   }
 
   /// What ended of the requests that the host owns still.
@@ -102,6 +104,9 @@ extension FleetAgent.State {
       cancelled.remove(id)
     }
   }
+
+  /// How many bytes the host's requests had when it claimed them.
+  var heldBytes: Int { holdings.values.reduce(0) { $0 + $1.bytes } }
 
   /// How many requests of each lane the host has, besides those that have ended.
   ///

@@ -325,7 +325,7 @@ final class FleetAgent: Sendable {
     state.withLock { state in
       for place in claims.indices {
         state.holdings[claims[place].id] = Holding(
-          lane: claims[place].lane, incarnation: incarnation, epoch: claims[place].epoch, since: now)
+          lane: claims[place].lane, incarnation: incarnation, epoch: claims[place].epoch, since: now, bytes: claims[place].bytes)
       }
     }
   }
@@ -346,6 +346,9 @@ final class FleetAgent: Sendable {
   ///
   /// - Parameter taken: Those of them that are with the caller.
   func heldCounts(besides taken: [Ended]) -> [Int64: Int] { state.withLock { $0.heldCounts(besides: taken) } }
+
+  /// How many bytes the host's requests had when it claimed them.
+  var heldBytes: Int { state.withLock { $0.heldBytes } }
 
   /// Whether the host has requests of the fleet.
   var holdsAny: Bool { state.withLock { !$0.holdings.isEmpty } }

@@ -11,12 +11,17 @@ struct FleetErrand: Sendable {
   enum Subject: Sendable {
     /// All of these, or nothing is done.
     case all([RequestID])
-    /// Those of these that nobody has.
-    case some([RequestID])
-    /// Those that wait for an event, which others are told of when they are back.
-    case waiting(event: String, payload: [UInt8]?)
+    /// Those of these that nobody has. Those that others have hear of the event, if there is one, when they are back.
+    case some([RequestID], hearing: Event? = nil)
+    /// The same for all that wait for an event.
+    case waiting(Event)
     /// Those that hold the keys of a submission. It is told of its predecessors.
     case submission([TaskRequest])
+  }
+
+  struct Event: Sendable {
+    let name: String
+    let payload: [UInt8]?
   }
 
   /// What the scheduler has made of them.
@@ -27,11 +32,13 @@ struct FleetErrand: Sendable {
     let moves: FleetKeyMoves
     /// Whether all that was taken has come to the scheduler; the rest goes back as it is.
     var isWhole = true
-    /// Tells who asked.
-    let tell: @Sendable () -> Void
+    /// What is left for another turn: the requests are more than the database gives and takes at once.
+    var rest: Subject?
+    /// Notes the part's result, and tells who asked once there is no rest.
+    let tell: @Sendable (_ isLast: Bool) -> Void
   }
 
-  let subject: Subject
+  var subject: Subject
   /// Whether dead letters are to live again: those that failed because of them come along, and one whose unique key another request has is
   /// left alone.
   var revives = false
@@ -42,18 +49,27 @@ struct FleetErrand: Sendable {
   let refuse: @Sendable (RequestRefusal) -> Void
 
   /// - Parameters:
-  ///   - change: Gets the requests that were taken.
+  ///   - change: Gets the requests that were taken, or a part of them.
+  ///   - adding: Adds up the results of two parts.
   ///   - completion: Called once the change is durable, or refused.
   init<Value: Sendable>(
     _ subject: Subject, _ change: @escaping @Sendable ([RequestID]) -> SchedulerChange<Value>,
-    completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void
+    adding: @escaping @Sendable (Value, Value) -> Value = { $1 }, completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void
   ) {
     self.subject = subject
+    let sum = Guarded<Value?>(nil)
     visit = { scheduler, visitors, ids, done in
       scheduler.visit(visitors, change(ids)) { result in
         done(
           result.map { visit in
-            Visited(changed: visit.changed, added: visit.added, keys: visit.keys, moves: visit.moves) { completion(.success(visit.value)) }
+            Visited(changed: visit.changed, added: visit.added, keys: visit.keys, moves: visit.moves) { isLast in
+              let value = sum.withLock { sum in
+                let value = sum.map { adding($0, visit.value) } ?? visit.value
+                sum = value
+                return value
+              }
+              if isLast { completion(.success(value)) }
+            }
           })
       }
     }
@@ -92,7 +108,13 @@ extension FleetExchanges {
         if !isWhole { _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation)) }
       } while triesLeft > 0
       switch result {
-      case .success(let visited): visited.tell()
+      case .success(let visited):
+        visited.tell(visited.rest == nil)
+        if let rest = visited.rest {
+          var errand = errand
+          errand.subject = rest
+          agent.add(errand)
+        }
       case .failure(let refusal): errand.refuse(refusal)
       }
     } catch {
@@ -124,7 +146,7 @@ extension FleetExchanges {
     switch answer.wait() {
     case .success(var visited):
       try settle(visited, of: errand, session, incarnation)
-      visited.isWhole = visited.changed.count >= gathered.count
+      (visited.isWhole, visited.rest) = (visited.changed.count >= gathered.count, gathered.rest)
       return .success(visited)
     case .failure(let refusal): return .failure(refusal)
     }

@@ -46,8 +46,10 @@ final class FleetExchanges {
   private static let mostPublished = 200
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
-  /// The most requests of a lane in one claim.
-  private static let mostClaimed = 500
+  /// The most requests of a lane in one claim, and of an errand in one turn.
+  static let mostClaimed = 500
+  /// The most bytes that the host holds while it claims more than it could begin now.
+  private static let mostHeldAhead = 2 * ClaimedRequest.bytesTogether
   /// How often the host gives back what it does not know, once an answer was lost.
   private static let clearingPause = Duration.seconds(30)
 
@@ -259,6 +261,7 @@ final class FleetExchanges {
     }
     if let due = exchange.nextDue { pauses.append(due + .milliseconds(1)) }
     if let rest = lanes.rest { pauses.append(rest) }
+    if exchange.mayHaveMoreUnheard { pauses.append(.milliseconds(20)) }
     return pauses.min() ?? .zero
   }
 
@@ -294,8 +297,9 @@ final class FleetExchanges {
     }
   }
 
-  /// Whether an identifier got all that the host wanted of it.
+  /// Whether an identifier got all that the host wanted of it, or all together so much that they may have got no more for that.
   private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
+    if claimed.indices.reduce(0, { $0 + claimed[$1].bytes }) > ClaimedRequest.bytesTogether / 2 { return true }
     let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
     var counts: [TaskIdentifier: Int] = [:]
     for claim in claimed { if let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 } }
@@ -327,12 +331,13 @@ final class FleetExchanges {
     let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
     let demands = answer.wait()
-    let counts = demands.contains { $0.spare > 0 } ? agent.heldCounts(besides: ended) : [:]
+    let isAhead = demands.contains { $0.spare > 0 } && agent.heldBytes < Self.mostHeldAhead
+    let counts = isAhead ? agent.heldCounts(besides: ended) : [:]
     var held: [TaskIdentifier: Int] = [:]
     for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
     return zip(all, demands).compactMap { lane, demand in
       let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
-      let room = demand.spare > 0 ? max(demand.room, spare) : demand.room
+      let room = isAhead && demand.spare > 0 ? max(demand.room, spare) : demand.room
       guard room > 0 else { return nil }
       var wanted = FleetDemand(lane.lane.identifier, lane: lane.id, limit: min(room, Self.mostClaimed))
       wanted.prefers = lane.lane.gates.preferredHosts

@@ -10,6 +10,8 @@ struct FleetGathering {
   var subjects: [RequestID] = []
   /// How many were taken, with those that do not come.
   var count = 0
+  /// What of the errand's subject was left for another turn.
+  var rest: FleetErrand.Subject?
 }
 
 extension FleetErrand {
@@ -47,16 +49,10 @@ extension FleetExchanges {
         gathering.visitors.taken.append(LeasedRequest(record))
       }
       gathering.subjects = ids
-    case .some(let ids):
-      taken = try take(ids, for: errand, session, incarnation)
-      let wanted = Set(ids)
-      gathering.subjects = taken.map(\.id).filter { wanted.contains($0) }
-    case .waiting(let event, let payload):
-      let ids = try session.waiting(forEvent: event)
-      // First what others have: what comes back meanwhile is not missed.
-      _ = try session.raise(event, payload: payload, for: ids, besides: incarnation)
-      taken = try session.take(incarnation, ids)
-      gathering.subjects = taken.map(\.id)
+    case .some(let ids, let event): taken = try takeSome(of: ids, hearing: event, for: errand, &gathering, session, incarnation)
+    case .waiting(let event):
+      taken = try takeSome(
+        of: session.waiting(forEvent: event.name), hearing: event, for: errand, &gathering, session, incarnation)
     case .submission(let requests):
       switch try gatherKeys(of: requests, &gathering, session, incarnation) {
       case .success(let holders): taken = holders
@@ -100,6 +96,31 @@ extension FleetExchanges {
   ) throws(FleetError) -> [ClaimedRequest] {
     try session.take(incarnation, errand.revives ? session.failed(becauseOf: ids) : ids)
   }
+
+  /// Takes as many of these as the database gives and takes at once.
+  private func takeSome(
+    of ids: [RequestID], hearing event: FleetErrand.Event?, for errand: FleetErrand, _ gathering: inout FleetGathering,
+    _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> [ClaimedRequest] {
+    let count = try countTogether(of: ids, session)
+    let some = Array(ids[..<count])
+    if count < ids.count { gathering.rest = .some(Array(ids[count...]), hearing: event) }
+    // First what others have: what comes back meanwhile is not missed.
+    if let event { _ = try session.raise(event.name, payload: event.payload, for: some, besides: incarnation) }
+    let taken = try take(some, for: errand, session, incarnation)
+    let wanted = Set(some)
+    gathering.subjects = taken.map(\.id).filter { wanted.contains($0) }
+    return taken
+  }
+
+  private func countTogether(of ids: [RequestID], _ session: FleetSession) throws(FleetError) -> Int {
+    guard ids.count > Self.fewUnweighed else { return ids.count }
+    let first = Array(ids.prefix(Self.mostClaimed))
+    let bytes = try session.bytes(of: first)
+    return FleetAgent.countTogether(first.count) { bytes[first[$0]] ?? 0 }
+  }
+  /// So few requests are never too many bytes.
+  private static let fewUnweighed = 4
 
   private static func changed(_ id: RequestID) -> RequestRefusal {
     RequestRefusal(.conflict, "request \(id) has just changed, or a host of the fleet has it: look again, or wait for its end")

@@ -15,7 +15,7 @@ import Testing
   }
 
   private static func holding(epoch: Int64) -> FleetAgent.Holding {
-    FleetAgent.Holding(lane: 7, incarnation: "i", epoch: epoch, since: SystemClock.now)
+    FleetAgent.Holding(lane: 7, incarnation: "i", epoch: epoch, since: SystemClock.now, bytes: 0)
   }
 
   @Test("a request that was claimed again before its end was noted here stays held")

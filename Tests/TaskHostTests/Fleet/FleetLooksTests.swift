@@ -57,6 +57,6 @@ import Testing
       due: .distantPast,
       submitted: .distantPast)
     let ended = SurrenderedRequest(record: record, runs: [], eventPayload: nil, checkpoint: nil)
-    #expect(FleetAgent.Work(settled: [(ended, .init(lane: 1, incarnation: "", epoch: 1, since: SystemClock.now))]).isAsked)
+    #expect(FleetAgent.Work(settled: [(ended, .init(lane: 1, incarnation: "", epoch: 1, since: SystemClock.now, bytes: 0))]).isAsked)
   }
 }
