@@ -28,14 +28,18 @@ extension FleetSchema {
     DECLARE found integer;
     BEGIN
       LOOP
-        -- As the index has them.
-        SELECT id INTO found FROM taskhost.lane l WHERE l.identifier || ' ' || l.gates = which || ' ' || needs;
+        found := (\(lane(of: "which", needing: "needs")));
         IF found IS NOT NULL THEN RETURN found; END IF;
         INSERT INTO taskhost.lane (identifier, gates, concurrency_key) VALUES (which, needs, its_key) ON CONFLICT DO NOTHING;
       END LOOP;
     END $$
     """,
   ]
+
+  /// The number of the lane that new requests with these needs get, if it is there. The expressions are those of the index.
+  static func lane(of identifier: String, needing gates: String) -> String {
+    "SELECT l.id FROM taskhost.lane l WHERE l.identifier || ' ' || l.gates = \(identifier) || ' ' || \(gates) AND l.retired IS NULL"
+  }
 
   /// The functions that each look calls are in plpgsql, which keeps their plans: a function in SQL is planned anew at each call.
   static let finishing = [

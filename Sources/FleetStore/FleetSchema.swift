@@ -16,7 +16,8 @@ enum FleetSchema {
     """
     CREATE TABLE taskhost.fleet (
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
-      version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL)
+      version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL,
+      lanes_swept bigint NOT NULL DEFAULT 0)
     """,
     // One row a host, updated at each renewal. `leaving` is since when an operator wants what it holds for others. `closed` are lanes of
     // which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old
@@ -35,10 +36,11 @@ enum FleetSchema {
     "CREATE SEQUENCE taskhost.id_counter",
     // The fencing tokens: whoever claims a request later has a greater one.
     "CREATE SEQUENCE taskhost.epoch",
-    // What requests need besides their time, as text: those with the same needs become runnable together.
+    // What requests need besides their time, as text: those with the same needs become runnable together. New requests get no lane that was
+    // retired, since the day of that number; see `sweep_lanes`.
     """
     CREATE TABLE taskhost.lane (
-      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, concurrency_key text)
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, identifier text NOT NULL, gates text NOT NULL, concurrency_key text, retired bigint)
     """,
     lanesAreUnique,
     "CREATE INDEX lane_identifier ON taskhost.lane (identifier, id)",
@@ -96,7 +98,7 @@ enum FleetSchema {
 
   // By hashes: an index by the texts themselves refuses needs and paths of more than 2,700 bytes.
   private static let lanesAreUnique =
-    "ALTER TABLE taskhost.lane ADD CONSTRAINT lane_needs EXCLUDE USING hash ((identifier || ' ' || gates) WITH =)"
+    "ALTER TABLE taskhost.lane ADD CONSTRAINT lane_needs EXCLUDE USING hash ((identifier || ' ' || gates) WITH =) WHERE (retired IS NULL)"
   private static let eventIndex = "CREATE INDEX request_event ON taskhost.request (md5(event), id) WHERE event IS NOT NULL"
 
   /// Whether the constraint is there that lets fences wait.
@@ -115,12 +117,16 @@ enum FleetSchema {
         DROP INDEX taskhost.run_ended;
         CREATE INDEX run_ended ON taskhost.run (identifier, ended);
       END IF;
-      IF to_regclass('taskhost.lane_needs') IS NULL THEN
-        \(lanesAreUnique);
+      IF to_regclass('taskhost.lane_identifier') IS NULL THEN
         CREATE INDEX lane_identifier ON taskhost.lane (identifier, id);
         ALTER TABLE taskhost.lane DROP CONSTRAINT lane_identifier_gates_key;
         DROP INDEX taskhost.request_event;
         \(eventIndex);
+      END IF;
+      IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'taskhost.lane'::regclass AND attname = 'retired') THEN
+        ALTER TABLE taskhost.lane ADD COLUMN retired bigint, DROP CONSTRAINT IF EXISTS lane_needs;
+        ALTER TABLE taskhost.fleet ADD COLUMN lanes_swept bigint NOT NULL DEFAULT 0;
+        \(lanesAreUnique);
       END IF;
     END $$
     """
@@ -153,7 +159,8 @@ enum FleetSchema {
 
   /// Makes the functions of this version, or replaces those of an older one.
   static let functions = [
-    now, newID, days, hosts, lanes, preference, pausing, claiming, graphs, finishing, repeating, submitting, importing, submission, forms,
+    now, newID, days, hosts, lanes, sweeping, preference, pausing, claiming, graphs, finishing, repeating, submitting, importing,
+    submission, forms,
   ].flatMap { $0 }
 
   /// The names of all functions, without the schema's.

@@ -60,14 +60,22 @@ import Testing
     #expect(throws: PostgresError.self) { try run([hold]) }
   }
 
-  @Test("a fleet that an earlier build has made is corrected by init") func corrected() throws {
-    for statement in [
-      "ALTER TABLE taskhost.host DROP CONSTRAINT host_fenced", "DROP INDEX taskhost.run_ended",
-      "CREATE INDEX run_ended ON taskhost.run (ended)", "ALTER TABLE taskhost.lane DROP CONSTRAINT lane_needs",
-      "ALTER TABLE taskhost.lane ADD UNIQUE (identifier, gates)", "DROP INDEX taskhost.lane_identifier, taskhost.request_event",
-      "CREATE INDEX request_event ON taskhost.request (event, id) WHERE event IS NOT NULL",
-    ] { _ = try fleet.session.ask(PostgresStatement(statement)) }
+  @Test("a fleet that an earlier build has made is corrected by init", arguments: [true, false]) func corrected(_ isOldest: Bool) throws {
+    var statements = [
+      "ALTER TABLE taskhost.lane DROP COLUMN retired CASCADE", "ALTER TABLE taskhost.fleet DROP COLUMN lanes_swept",
+      "ALTER TABLE taskhost.lane ADD CONSTRAINT lane_needs EXCLUDE USING hash ((identifier || ' ' || gates) WITH =)",
+    ]
+    if isOldest {
+      statements += [
+        "ALTER TABLE taskhost.host DROP CONSTRAINT host_fenced", "DROP INDEX taskhost.run_ended",
+        "CREATE INDEX run_ended ON taskhost.run (ended)", "ALTER TABLE taskhost.lane DROP CONSTRAINT lane_needs",
+        "ALTER TABLE taskhost.lane ADD UNIQUE (identifier, gates)", "DROP INDEX taskhost.lane_identifier, taskhost.request_event",
+        "CREATE INDEX request_event ON taskhost.request (event, id) WHERE event IS NOT NULL",
+      ]
+    }
+    for statement in statements { _ = try fleet.session.ask(PostgresStatement(statement)) }
     _ = try FleetSetup.run(fleet.address, lease: nil, historyDays: nil)
+    try fleet.session.sweepLanes()
     try run([PostgresStatement("BEGIN"), hold])
     #expect(throws: FleetError.locked) { try impatiently(fence) }
     let index = try fleet.session.ask(PostgresStatement("SELECT pg_get_indexdef('taskhost.run_ended'::regclass)"))

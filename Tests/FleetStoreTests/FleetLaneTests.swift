@@ -58,6 +58,41 @@ struct FleetLaneTests {
     #expect(Set(known).count == 450)
   }
 
+  @Test("a lane without requests gives way to a new one, and goes some days later; requests that have come into it meanwhile stay")
+  func swept() throws {
+    func run(_ statement: String) throws { _ = try fleet.session.ask(PostgresStatement(statement)) }
+    func sweep(after days: Int) throws {
+      try run("UPDATE taskhost.fleet SET lanes_swept = lanes_swept - \(days)")
+      try run("UPDATE taskhost.lane SET retired = retired - \(days)")
+      try fleet.session.sweepLanes()
+    }
+    func lane(_ key: String) throws -> Int64 {
+      try fleet.session.lane(Lane(fleet.identifier, RunConstraints(concurrencyKey: key)))
+    }
+    let plain = try fleet.session.lane(Lane(fleet.identifier))
+    let waiting = try add([1])
+    let used = try lane("account-1")
+    let unused = try lane("unused")
+    let late = try lane("late")
+    try sweep(after: 0)
+    #expect(try [lane("account-1"), fleet.session.lane(Lane(fleet.identifier))] == [used, plain])
+    let next = try lane("unused")
+    #expect(next > unused)
+    try fleet.session.sweepLanes()
+    #expect(try lane("unused") == next, "once a day is enough")
+    // Whoever had asked for the number before may still use it.
+    var draft = try fleet.draft(due: WallTime(unixMilliseconds: 2))
+    draft.record.request.gates.concurrencyKey = "late"
+    draft.lane = late
+    let added = try fleet.session.enqueue([draft])
+    try sweep(after: 2)
+    let left = try fleet.session.ask(PostgresStatement("SELECT id FROM taskhost.lane WHERE id <> $1 ORDER BY id", .int(plain)))
+    #expect((0..<left.count).map { left.int($0, 0) } == [used, late, next])
+    let wanted = try find().lanes.map { FleetDemand(fleet.identifier, lane: $0.id, limit: 3) }
+    #expect(try fleet.session.exchange(host, settling: [], wanting: wanted).claimed.map(\.id) == waiting + added)
+    #expect(try lane("late") > late)
+  }
+
   @Test("an identifier's lanes are found at once, however many another one has before the search comes to them")
   func fair() throws {
     let other = try TaskIdentifier("org.example.other")

@@ -294,6 +294,10 @@ final class FleetExchanges {
     } catch {
       daysDue = SystemClock.now + .seconds(60)
       agent.log.warning("the days of the fleet's history were not looked after: \(error)")
+      return
+    }
+    do throws(FleetError) { try session.sweepLanes() } catch {
+      agent.log.warning("what requests of the fleet needed that are gone was not removed: \(error)")
     }
   }
 
@@ -356,7 +360,6 @@ final class FleetExchanges {
     for claim in claimed {
       switch claim.record {
       case .success(var record):
-        writer.numbers.note(claim.lane, of: record.lane)
         record.losses = record.losses.adding(saturating: claim.lost)
         requests.append(
           LeasedRequest(
