@@ -82,9 +82,11 @@ extension FleetSession {
     let id = RequestID(sequence: rows.int(row, 0) ?? 0, origin: origin)
     let lost = rows.int(row, 2) ?? 0
     var flaw: String?
-    do throws(RecordText.Flaw) { _ = try RecordText.request(rows.bytes(row, 3) ?? [], id: id, payload: []) } catch {
-      flaw = error.description
-    }
+    func bytes(_ column: Int) -> Int { Int(clamping: rows.int(row, column) ?? 0) }
+    do throws(RecordText.Flaw) {
+      try RecordText.check(payloadBytes: bytes(4), eventPayloadBytes: bytes(5), checkpointBytes: bytes(6))
+      _ = try RecordText.request(rows.bytes(row, 3) ?? [], id: id, payload: [])
+    } catch { flaw = error.description }
     guard lost > 1 || flaw != nil else { return nil }
     return FleetHealth.Ill(id: id, identifier: rows.text(row, 1) ?? "", lost: lost, flaw: flaw)
   }
@@ -199,7 +201,8 @@ extension FleetSession {
   /// What hosts hold or could take, up to some thousands.
   private static let ill = PostgresStatement(
     """
-    SELECT r.id, r.identifier, r.lost::bigint, r.record FROM (
+    SELECT r.id, r.identifier, r.lost::bigint, r.record, octet_length(r.payload)::bigint, octet_length(r.event_payload)::bigint,
+      octet_length(r.checkpoint)::bigint FROM (
       (SELECT c.request FROM taskhost.claim c LIMIT 1000) UNION (SELECT q.request FROM taskhost.ready q LIMIT 1000)
       UNION (SELECT n.request FROM taskhost.later n ORDER BY n.due LIMIT 1000)
     ) s JOIN taskhost.request r ON r.id = s.request ORDER BY r.lost DESC, r.id

@@ -256,7 +256,10 @@ struct FleetDoctorTests {
     #expect(try await !fleet.doctor(["--patience", "3h"]).told.contains { $0.contains("ready for") })
     try fleet.server.run("UPDATE taskhost.request SET lost = 3 WHERE identifier = 'report'", on: fleet.address)
     #expect(try await fleet.tells("warning requests: request \(one) of report was lost with its host 3 times in a row"))
-    try fleet.server.run("UPDATE taskhost.request SET record = '{}' WHERE identifier = 'report'", on: fleet.address)
+    try fleet.server.run(
+      "UPDATE taskhost.request SET payload = convert_to(repeat('x', 70000), 'UTF8') WHERE identifier = 'report'", on: fleet.address)
+    #expect(try await fleet.tells("failure requests: request \(one) of report cannot be read: payload: has 70000 bytes, more than 65536"))
+    try fleet.server.run("UPDATE taskhost.request SET record = '{}', payload = '' WHERE identifier = 'report'", on: fleet.address)
     #expect(try await fleet.tells("failure requests: request \(one) of report cannot be read: "))
   }
 

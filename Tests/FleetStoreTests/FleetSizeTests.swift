@@ -1,5 +1,6 @@
 import HostThreads
 import TaskModel
+import TaskStore
 import Testing
 
 @testable import FleetStore
@@ -37,6 +38,21 @@ import Testing
       claimed += claims.count
     }
     #expect(claimed == 200)
+  }
+
+  @Test(
+    "a payload, an event's payload or a checkpoint that no host could have written is not handed out",
+    arguments: [
+      "payload", "event_payload", "checkpoint",
+    ])
+  func excessive(_ column: String) throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    _ = try fleet.session.enqueue([try fleet.draft()])
+    _ = try fleet.session.ask(
+      PostgresStatement("UPDATE taskhost.request SET \(column) = convert_to(repeat('x', \(Limits.stateValueBytes + 1)), 'UTF8')"))
+    let claims = try fleet.claim(host, 1)
+    #expect(throws: RecordText.Flaw.self) { try #require(claims.first).record.get() }
   }
 
   @Test("needs and paths that no index entry could have are stored, and found again")

@@ -25,6 +25,14 @@ package enum RecordText {
     }
   }
 
+  /// Refuses a request of which a part is greater than a host may have written.
+  package static func check(payloadBytes: Int, eventPayloadBytes: Int, checkpointBytes: Int) throws(Flaw) {
+    for (part, bytes, limit) in [
+      ("payload", payloadBytes, Limits.payloadBytes), ("event_payload", eventPayloadBytes, Limits.payloadBytes),
+      ("checkpoint", checkpointBytes, Limits.stateValueBytes),
+    ] where bytes > limit { throw Flaw(description: "\(part): has \(bytes) bytes, more than \(limit)") }
+  }
+
   /// The text of a run.
   package static func text(of run: RunRecord) -> String {
     String(decoding: JSONWriter.object { ArchivedRun.write(run, to: &$0) }, as: UTF8.self)
