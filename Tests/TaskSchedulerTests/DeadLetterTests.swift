@@ -86,6 +86,19 @@ import Testing
     #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
   }
 
+  @Test("why says with what message a dead letter has failed")
+  func message() throws {
+    let world = try world()
+    let id = try world.submit().id
+    var report = RunReport()
+    report.message = "exit code 3"
+    try world.end(id, .returned(.failure, stop: nil), report)
+    #expect(try why(world, id).gates.map(\.sentence) == ["it has failed: exit code 3"])
+    let silent = try world.submit().id
+    try world.finish(silent, .failure)
+    #expect(try why(world, silent).gates.map(\.sentence) == ["it has failed"])
+  }
+
   @Test("a dead letter whose predecessor was cancelled, or is gone, is to be submitted again with it")
   func noRemedy() throws {
     let world = try world()

@@ -18,7 +18,9 @@ extension SchedulerCore {
     var gates: [Gate] = []
     switch record.state {
     case .succeeded, .failed, .cancelled:
-      gates = [Gate(kind: "ended", sentence: "it \(Self.ending(record.state))", since: record.ended, remedy: remedy(for: record, obstacle))]
+      let message = record.state == .failed ? record.lastMessage.map { ": \($0)" } ?? "" : ""
+      let sentence = "it \(Self.ending(record.state))\(message)"
+      gates = [Gate(kind: "ended", sentence: sentence, since: record.ended, remedy: remedy(for: record, obstacle))]
     case .running:
       let sentence = record.stopRequested.map { "it is running and was asked to stop: \($0.rawValue)" } ?? "it is running"
       gates = [Gate(kind: "running", sentence: sentence, since: record.started, heldBy: record.run.map { [$0.description] } ?? [])]
