@@ -1,7 +1,6 @@
 import FleetStore
 import HostThreads
 import Logging
-import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
@@ -11,7 +10,7 @@ final class FleetExchanges {
   private var session: FleetSession?
   /// What the last connection left at the server.
   private var left: Int64?
-  private var lanes = FleetLanes()
+  private(set) var lanes = FleetLanes()
   var writer: FleetWriter
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
@@ -46,10 +45,6 @@ final class FleetExchanges {
   private static let mostPublished = 200
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
-  /// The most requests of a lane in one claim, and of an errand in one turn.
-  static let mostClaimed = 500
-  /// The most bytes that the host holds while it claims more than it could begin now.
-  private static let mostHeldAhead = 2 * ClaimedRequest.bytesTogether
   /// How often the host gives back what it does not know, once an answer was lost.
   private static let clearingPause = Duration.seconds(30)
 
@@ -135,12 +130,7 @@ final class FleetExchanges {
     }
     if !work.isOver { try schedules.align(self, session, incarnation) }
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
-    if cleared != incarnation || clearingDue.map({ SystemClock.now >= $0 }) == true {
-      if clearingDue != nil { clearingDue = SystemClock.now + Self.clearingPause }
-      _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
-      try cancelStale(session, incarnation)
-      cleared = incarnation
-    }
+    try clear(session, incarnation)
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !work.isAsked, work.added == 0, single == nil, let rest = looks.rest { return rest }
@@ -161,12 +151,22 @@ final class FleetExchanges {
       (added, isAsked) = (0, work.isAsked)
     }
     if !work.isOver { try publish(wanted, session, incarnation) }
-    let lanesWanted = Set(wanted.map(\.lane))
-    if !isAsked, let pause = looks.rest(wanting: lanesWanted) { return pause }
+    if !isAsked, let pause = looks.rest(wanting: Set(wanted.map(\.lane))) { return pause }
     let settled = try writer.settlements(&work.settled, incarnation, session)
     let asked = SystemClock.bootNanoseconds
     let exchange = try exchange(incarnation, settling: settled, adding: draft, wanting: wanted, &work, session)
     if let time = exchange.at { agent.lease.clock.note(time, asked: asked) }
+    return try follow(exchange, wanting: wanted, settling: settled, added: added, &work, session, incarnation)
+  }
+
+  /// Does what a look has shown.
+  ///
+  /// - Parameter added: How many requests that are due soon were added, of which other hosts do not know.
+  /// - Returns: How long until the next turn, if nothing happens.
+  private func follow(
+    _ exchange: FleetExchange, wanting wanted: [FleetDemand], settling settled: [SettledRequest], added: Int, _ work: inout FleetAgent.Work,
+    _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> Duration {
     if let pauses = exchange.pauses {
       pausesMark = pauses.mark
       agent.scheduler.set(ofFleet: pauses.pauses, of: Set(agent.place.host.identifiers))
@@ -189,11 +189,21 @@ final class FleetExchanges {
     giveBackWhatWaits(incarnation)
     let isMore = Self.mayHaveMore(exchange.claimed, of: wanted)
     if Int64(added) + exchange.promoted > Int64(exchange.claimed.count) || FleetWriter.leavesRoom(settled) { try session.notify() }
+    let lanesWanted = Set(wanted.map(\.lane))
     // What the host wants may be more by now.
     if areNew || exchange.pauses != nil { return looks.looked(wanting: lanesWanted, next: .zero) }
     if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
     let areShown = try progress.publish(session, incarnation)
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
+  }
+
+  /// Gives back what the host does not know to be its own, once for each connection and incarnation, and again and again once an answer was lost.
+  private func clear(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
+    guard cleared != incarnation || clearingDue.map({ SystemClock.now >= $0 }) == true else { return }
+    if clearingDue != nil { clearingDue = SystemClock.now + Self.clearingPause }
+    _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
+    try cancelStale(session, incarnation)
+    cleared = incarnation
   }
 
   /// A single request as it is added with the claims of the host; nil if the host does not want it, or its claims may wait for other hosts.
@@ -301,17 +311,6 @@ final class FleetExchanges {
     }
   }
 
-  /// Whether an identifier got all that the host wanted of it, or all together so much that they may have got no more for that.
-  private static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
-    if claimed.indices.reduce(0, { $0 + claimed[$1].bytes }) > ClaimedRequest.bytesTogether / 2 { return true }
-    let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
-    var counts: [TaskIdentifier: Int] = [:]
-    for claim in claimed { if let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 } }
-    return wanted.contains { (counts[$0.identifier] ?? 0) >= $0.limit }
-  }
-
-  // MARK: Claims and ends
-
   /// Tells people at other hosts of which lanes this one takes nothing now, and why.
   private func publish(_ wanted: [FleetDemand], _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     guard SystemClock.now >= publishDue else { return }
@@ -327,59 +326,6 @@ final class FleetExchanges {
     publishDue = SystemClock.now + Self.publishPause
     try session.publish(incarnation, closed: closed)
     published = (incarnation, shut.map(\.id))
-  }
-
-  private func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
-    let all = lanes.all
-    guard !all.isEmpty else { return [] }
-    let answer = Awaited<[LaneDemand]>()
-    agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
-    let demands = answer.wait()
-    let isAhead = demands.contains { $0.spare > 0 } && agent.heldBytes < Self.mostHeldAhead
-    let counts = isAhead ? agent.heldCounts(besides: ended) : [:]
-    var held: [TaskIdentifier: Int] = [:]
-    for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
-    return zip(all, demands).compactMap { lane, demand in
-      let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
-      let room = isAhead && demand.spare > 0 ? max(demand.room, spare) : demand.room
-      guard room > 0 else { return nil }
-      var wanted = FleetDemand(lane.lane.identifier, lane: lane.id, limit: min(room, Self.mostClaimed))
-      wanted.prefers = lane.lane.gates.preferredHosts
-      wanted.runsPerKey = demand.runsPerKey
-      wanted.rate = demand.rate.map { ($0.count, $0.period) }
-      wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
-      return wanted
-    }
-  }
-
-  /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.
-  private func take(_ claimed: [ClaimedRequest], _ incarnation: String) -> Int {
-    guard !claimed.isEmpty else { return 0 }
-    agent.hold(claimed, as: incarnation)
-    var requests: [LeasedRequest] = []
-    for claim in claimed {
-      switch claim.record {
-      case .success(var record):
-        record.losses = record.losses.adding(saturating: claim.lost)
-        requests.append(
-          LeasedRequest(
-            record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint, fencingToken: claim.epoch))
-      case .failure(let flaw):
-        agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
-      }
-    }
-    let answer = Awaited<Result<[RequestID], RequestRefusal>>()
-    agent.scheduler.lease(
-      requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation }
-    ) { answer.set($0) }
-    var refused = requests
-    if case .success(let ids) = answer.wait() {
-      guard !ids.isEmpty else { return 0 }
-      refused.removeAll { !ids.contains($0.record.id) }
-    }
-    agent.surrendered(
-      refused.map { SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint) })
-    return refused.count
   }
 
   /// What has not begun for a while is for others: a gate may have closed.

@@ -1,0 +1,78 @@
+import FleetStore
+import HostThreads
+import Logging
+import SchedulingLimits
+import TaskModel
+import TaskScheduler
+
+// What the host claims.
+
+extension FleetExchanges {
+  /// The most requests of a lane in one claim, and of an errand in one turn.
+  static let mostClaimed = 500
+  /// The most bytes that the host holds while it claims more than it could begin now.
+  private static let mostHeldAhead = 2 * ClaimedRequest.bytesTogether
+
+  /// What the host could begin now, or holds ahead because its runs are short.
+  func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
+    let all = lanes.all
+    guard !all.isEmpty else { return [] }
+    let answer = Awaited<[LaneDemand]>()
+    agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
+    let demands = answer.wait()
+    let isAhead = demands.contains { $0.spare > 0 } && agent.heldBytes < Self.mostHeldAhead
+    let counts = isAhead ? agent.heldCounts(besides: ended) : [:]
+    var held: [TaskIdentifier: Int] = [:]
+    for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
+    return zip(all, demands).compactMap { lane, demand in
+      let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
+      let room = isAhead && demand.spare > 0 ? max(demand.room, spare) : demand.room
+      guard room > 0 else { return nil }
+      var wanted = FleetDemand(lane.lane.identifier, lane: lane.id, limit: min(room, Self.mostClaimed))
+      wanted.prefers = lane.lane.gates.preferredHosts
+      wanted.runsPerKey = demand.runsPerKey
+      wanted.rate = demand.rate.map { ($0.count, $0.period) }
+      wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
+      return wanted
+    }
+  }
+
+  /// Whether an identifier got all that the host wanted of it, or all together so much that they may have got no more for that.
+  static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
+    if claimed.indices.reduce(0, { $0 + claimed[$1].bytes }) > ClaimedRequest.bytesTogether / 2 { return true }
+    let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
+    var counts: [TaskIdentifier: Int] = [:]
+    for claim in claimed { if let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 } }
+    return wanted.contains { (counts[$0.identifier] ?? 0) >= $0.limit }
+  }
+
+  /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.
+  func take(_ claimed: [ClaimedRequest], _ incarnation: String) -> Int {
+    guard !claimed.isEmpty else { return 0 }
+    agent.hold(claimed, as: incarnation)
+    var requests: [LeasedRequest] = []
+    for claim in claimed {
+      switch claim.record {
+      case .success(var record):
+        record.losses = record.losses.adding(saturating: claim.lost)
+        requests.append(
+          LeasedRequest(
+            record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint, fencingToken: claim.epoch))
+      case .failure(let flaw):
+        agent.log.error("request \(claim.id) of the fleet cannot be read, and stays here until the host's lease ends: \(flaw)")
+      }
+    }
+    let answer = Awaited<Result<[RequestID], RequestRefusal>>()
+    agent.scheduler.lease(
+      requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation }
+    ) { answer.set($0) }
+    var refused = requests
+    if case .success(let ids) = answer.wait() {
+      guard !ids.isEmpty else { return 0 }
+      refused.removeAll { !ids.contains($0.record.id) }
+    }
+    agent.surrendered(
+      refused.map { SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint) })
+    return refused.count
+  }
+}
