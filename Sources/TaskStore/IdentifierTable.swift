@@ -2,12 +2,17 @@ import GRDB
 import HostThreads
 import TaskModel
 
-/// The short numbers that stand for identifiers in the other tables. Rows are only added, so the cache stays valid.
+/// The short numbers that stand for identifiers in the other tables. Rows are only added, and only here, so the cache stays valid.
 final class IdentifierTable: Sendable {
   private struct Known {
     var numbers: [TaskIdentifier: Int64] = [:]
     var names: [Int64: TaskIdentifier] = [:]
+    /// Some that had no number. One that has got one is in `numbers` too: that counts.
+    var missing: Set<TaskIdentifier> = []
   }
+
+  /// The most that are known to be missing: anybody may ask for any.
+  private static let mostMissing = 1024
 
   private let known = Guarded(Known())
 
@@ -22,9 +27,10 @@ final class IdentifierTable: Sendable {
 
   /// The number of `identifier`; nil if it has none.
   func existingNumber(of identifier: TaskIdentifier, in database: Database) throws -> Int64? {
-    if let number = known.withLock({ $0.numbers[identifier] }) { return number }
+    let (found, isMissing) = known.withLock { ($0.numbers[identifier], $0.missing.contains(identifier)) }
+    if found != nil || isMissing { return found }
     let number = try Int64.fetchOne(database, sql: "SELECT id FROM identifiers WHERE name = ?", arguments: [identifier.rawValue])
-    if let number { learn(number, identifier) }
+    if let number { learn(number, identifier) } else { note(missing: identifier) }
     return number
   }
 
@@ -52,6 +58,13 @@ final class IdentifierTable: Sendable {
 
   /// Clears the cache after a rollback, because it may contain rows that the rollback removed.
   func forget() { known.withLock { $0 = Known() } }
+
+  private func note(missing identifier: TaskIdentifier) {
+    known.withLock { known in
+      if known.missing.count >= Self.mostMissing { known.missing = [] }
+      known.missing.insert(identifier)
+    }
+  }
 
   private func learn(_ number: Int64, _ identifier: TaskIdentifier) {
     known.withLock { known in

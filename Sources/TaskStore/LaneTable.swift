@@ -30,8 +30,9 @@ final class LaneTable: Sendable {
   func existingNumber(of lane: Lane, in database: Database) throws -> Int64? {
     if let number = known.withLock({ $0.numbers[lane] }) { return number }
     guard let identifier = try identifiers.existingNumber(of: lane.identifier, in: database) else { return nil }
+    // A lane of the host's fleet has no number here, and is asked for each time.
     let number = try Int64.fetchOne(
-      database, sql: "SELECT id FROM lanes WHERE identifier = ? AND gates = ?",
+      database.cachedStatement(sql: "SELECT id FROM lanes WHERE identifier = ? AND gates = ?"),
       arguments: [identifier, try StoredGates.text(of: lane.gates)])
     if let number { learn(number, lane) }
     return number
