@@ -125,7 +125,7 @@ extension FleetSchema {
       pauses text)
     LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan \(indexed) AS $$
     DECLARE
-      i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; used bigint[] := '{}';
+      i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; taken tid[] := '{}'; used bigint[] := '{}';
       counted text; running jsonb; few integer := \(fewUnweighed); left_bytes bigint := \(ClaimedRequest.bytesTogether); its_bytes bigint;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
@@ -204,14 +204,7 @@ extension FleetSchema {
           PERFORM taskhost.hold_lease(me);
           token := nextval('taskhost.epoch');
         END IF;
-        RETURN QUERY WITH taken AS (
-          DELETE FROM taskhost.ready WHERE ctid = ANY (picked) RETURNING ready.request, ready.rank
-        ), owned AS (
-          INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT t.request, me, token, taskhost.now_ms() FROM taken t
-        )
-        SELECT r.id, r.lane, t.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record,
-          NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer, NULL::text
-        FROM taken t JOIN taskhost.request r ON r.id = t.request ORDER BY t.rank, r.id;
+        taken := taken || picked;
         used[groups[i]] := coalesce(used[groups[i]], 0) + cardinality(picked);
         IF is_limited THEN
           IF key_runs[i] > 0 THEN
@@ -221,6 +214,16 @@ extension FleetSchema {
           IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), cardinality(picked)); END IF;
         END IF;
       END LOOP;
+      IF token IS NOT NULL THEN
+        RETURN QUERY WITH gone AS (
+          DELETE FROM taskhost.ready WHERE ctid = ANY (taken) RETURNING ready.request, ready.rank
+        ), owned AS (
+          INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT g.request, me, token, now FROM gone g
+        )
+        SELECT r.id, r.lane, g.rank, token, r.lost, r.payload, r.event_payload, r.checkpoint, r.record,
+          NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer, NULL::text
+        FROM gone g JOIN taskhost.request r ON r.id = g.request ORDER BY g.rank, r.id;
+      END IF;
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
         NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds),
           (SELECT min(p.until) FROM taskhost.pause p WHERE p.until > now)), taskhost.now_ms(),

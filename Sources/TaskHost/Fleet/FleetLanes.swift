@@ -22,7 +22,9 @@ struct FleetLanes {
   private var isOwed = false
   /// Whether something may have come into other lanes since they were all looked at.
   private var isUrgent = true
-  /// Whether the last search found much of which something could be claimed: then each look has one.
+  /// Whether the last search found lanes, and whether something was claimed since.
+  private var (hasFound, hasClaimed) = (false, false)
+  /// Whether much is found of which something can be claimed: then each look has a search.
   private var isRich = false
 
   /// The most that are found at a time.
@@ -73,13 +75,16 @@ struct FleetLanes {
   mutating func note(_ exchange: FleetExchange) -> Bool {
     found.removeAll { !exchange.waiting.contains($0.id) }
     unreadable.formIntersection(exchange.waiting)
+    if !exchange.claimed.isEmpty { hasClaimed = true }
     guard let search = exchange.search else { return false }
     // It has looked at a part only, and goes on soon.
     isOwed = search.reached != start
     start = search.reached
     found += search.lanes
     unreadable.formUnion(search.unreadable)
-    let isVain = exchange.claimed.isEmpty && !search.lanes.isEmpty
+    // What this one has found can be claimed by the next look at the earliest.
+    let isVain = hasFound && !hasClaimed
+    (hasFound, hasClaimed) = (!search.lanes.isEmpty, false)
     pause = isVain ? min(max(pause, Self.vain) * 2, Self.longest) : isUrgent ? Self.shortest : Self.leisurely
     if !isOwed { isUrgent = false }
     due = SystemClock.now + pause
