@@ -103,7 +103,7 @@ extension FleetSchema {
     """,
     // What a host asks for each time: moves what has become due, and claims of `lanes` what has the lowest ranks: of each at most `limits`, and
     // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
-    // next one is due, one that prefers another host may be taken, or a pause ends, which of the host's requests somebody has cancelled, which
+    // next one is due, one that prefers another host may be taken, or a deadline or a pause ends, which of the host's requests somebody has cancelled, which
     // ones are late, whether an event is to be told of, in which of the lanes `watched` requests are ready and left, in which others from `start`
     // on and besides the needs that are `shut`, if the host names its `identifiers` (see find_lanes), and the pauses, if they are not those of
     // `known_pauses`. A host that finds nothing writes nothing.
@@ -226,6 +226,7 @@ extension FleetSchema {
       END IF;
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
         NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds),
+          (SELECT min(r.deadline) FROM taskhost.request r WHERE r.deadline > now AND r.deadline < \(Int64.max)),
           (SELECT min(p.until) FROM taskhost.pause p WHERE p.until > now)), taskhost.now_ms(),
         (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
         (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),

@@ -43,13 +43,14 @@ extension FleetSchema {
 
   /// The functions that each look calls are in plpgsql, which keeps their plans: a function in SQL is planned anew at each call.
   static let finishing = [
-    // Which of the requests that the host owns somebody has cancelled.
+    // Which of the requests that the host owns, or nobody, somebody has cancelled while a host had them.
     """
     CREATE OR REPLACE FUNCTION taskhost.cancelled(me uuid) RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
     BEGIN
       -- There is rarely any, and this costs less than to read all claims.
       IF NOT EXISTS (SELECT FROM taskhost.request r WHERE r.stop) THEN RETURN; END IF;
-      RETURN QUERY SELECT c.request FROM taskhost.request r JOIN taskhost.claim c ON c.request = r.id WHERE r.stop AND c.incarnation = me;
+      RETURN QUERY SELECT r.id FROM taskhost.request r LEFT JOIN taskhost.claim c ON c.request = r.id
+        WHERE r.stop AND (c.incarnation = me OR c.request IS NULL AND r.state IN ('pending', 'blocked')) LIMIT 1000;
     END $$
     """,
     // Cancels a request that a host owns: that host stops it, or its next owner. Returns whether there is one.
@@ -116,16 +117,16 @@ extension FleetSchema {
       FROM owned JOIN wanted w ON w.id = owned.request ORDER BY w.id;
     END $$
     """,
-    // Notes an event for those of these requests that other hosts own: whichever host sees them come back wakes them.
+    // Notes an event for those of these requests that somebody owns, and returns them: whichever host sees them come back wakes them.
     """
-    CREATE OR REPLACE FUNCTION taskhost.raise(me uuid, ids bigint[], name text, content bytea) RETURNS bigint LANGUAGE plpgsql AS $$
-    DECLARE noted bigint;
+    CREATE OR REPLACE FUNCTION taskhost.note_event(ids bigint[], name text, content bytea) RETURNS TABLE (request bigint)
+    LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
     BEGIN
-      INSERT INTO taskhost.raised (request, event, payload)
-      SELECT c.request, name, content FROM taskhost.claim c WHERE c.request = ANY (ids) AND c.incarnation <> me AND NOT c.visiting
-      ON CONFLICT (request) DO UPDATE SET payload = coalesce(excluded.payload, raised.payload);
-      GET DIAGNOSTICS noted = ROW_COUNT;
-      RETURN noted;
+      RETURN QUERY INSERT INTO taskhost.raised (request, event, payload)
+      SELECT c.request, name, content FROM taskhost.claim c WHERE c.request = ANY (ids)
+      ON CONFLICT (request) DO UPDATE SET payload = coalesce(excluded.payload, raised.payload)
+      RETURNING raised.request;
     END $$
     """,
     // Requests that nobody owns and whose deadline has passed: they wait for fewer conditions now.
@@ -182,7 +183,7 @@ extension FleetSchema {
         SET state = kept.state, lane = kept.lane, due = kept.due, rank = kept.rank, event = kept.event, deadline = kept.deadline,
           checkpoint = kept.checkpoint,
           record = kept.record, payload = coalesce(kept.payload, r.payload), event_payload = kept.event_payload,
-          lost = CASE WHEN kept.visiting THEN r.lost ELSE 0 END
+          lost = CASE WHEN kept.visiting THEN r.lost ELSE 0 END, stop = r.stop AND kept.state <> 'failed'
         FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'blocked', 'failed')
         RETURNING r.id, r.state, r.lane, r.rank, r.due
       ), soon AS (

@@ -191,7 +191,7 @@ extension FleetSchema {
 
       SELECT e.id, e.known INTO made FROM taskhost.enqueue_named(identifier, taskhost.lane_of(identifier, needs, concurrency_key), due,
         due - priority * \(step), NULL,
-        CASE WHEN is_late OR bits IS NULL THEN \(Int64.max) ELSE coalesce(ends, \(Int64.max)) END, content, line, unique_key, idempotency_key,
+        CASE WHEN is_late THEN \(Int64.max) ELSE coalesce(ends, \(Int64.max)) END, content, line, unique_key, idempotency_key,
         print, NULL, true, false) e;
       IF made.known = 'different' THEN
         PERFORM taskhost.refuse('\(code(of: .conflict))', 'idempotency_key', 'idempotency_key: '

@@ -62,7 +62,7 @@ enum FleetSchema {
     eventIndex,
     // The deadlines of those that have conditions until then.
     "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
-    // Events that came while a host had the request that waits for them: it is woken when it is back.
+    // Events that came while somebody had the request that waits for them: it is woken when it is back.
     "CREATE TABLE taskhost.raised (request bigint PRIMARY KEY, event text NOT NULL, payload bytea)",
     // The schedules that hosts have in their configuration, by the hosts' names; one that came with an import has none for a day. One that
     // no host has any more ends.
@@ -331,7 +331,8 @@ enum FleetSchema {
             AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass);
         END;
       END IF;
-      RETURN QUERY SELECT drains, freed, min(h.began),
+      -- What a host that is gone has not done, nobody has, even while nobody has fenced it yet.
+      RETURN QUERY SELECT drains, freed, min(h.began) FILTER (WHERE h.incarnation = me OR h.lease_until > taskhost.now_ms()),
         coalesce(to_json(array_agg(h.incarnation::text) FILTER (WHERE h.incarnation <> me))::text, '[]'),
         coalesce(to_json(array_agg(h.renewals::text) FILTER (WHERE h.incarnation <> me))::text, '[]'), taskhost.now_ms(), leaves
         FROM taskhost.host h WHERE h.fenced IS NULL;

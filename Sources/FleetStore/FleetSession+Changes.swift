@@ -19,21 +19,33 @@ extension FleetSession {
   /// - Parameters:
   ///   - drafts: With ids that ``draw(_:)`` gave.
   ///   - keys: What else happens to unique keys.
-  ///   - heard: Requests that know by now of the events that came for them.
+  ///   - heard: What the requests know of by now.
   package func settle(
     _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
-    keys: FleetKeyChanges = FleetKeyChanges(), heard: [RequestID] = []
+    keys: FleetKeyChanges = FleetKeyChanges(), heard: FleetHeard = .nothing
   ) throws(FleetError) {
     var statements = [Self.holdLease(incarnation)] + Self.finish(incarnation, settled)
-    if !heard.isEmpty {
-      statements.append(PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", .ints(heard.map(\.sequence))))
-    }
+    if let heard = Self.forget(heard, of: settled) { statements.append(heard) }
     if !keys.moved.isEmpty {
       statements.append(
         PostgresStatement(
           "SELECT taskhost.rekey($1, $2)", .ints(keys.moved.keys.map(\.sequence)), .texts(keys.moved.values.map { $0 })))
     }
     _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts, keys))
+  }
+
+  /// Removes the notes of events of which the requests know.
+  private static func forget(_ heard: FleetHeard, of settled: [SettledRequest]) -> PostgresStatement? {
+    let ids = PostgresValue.ints(settled.map(\.record.id.sequence))
+    return switch heard {
+    case .nothing: nil
+    case .allBefore: PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", ids)
+    // The same one may have come again with another payload.
+    case .only(let event):
+      PostgresStatement(
+        "DELETE FROM taskhost.raised r WHERE r.request = ANY ($1) AND r.event = $2 AND r.payload IS NOT DISTINCT FROM $3", ids,
+        .text(event.name), content(of: event))
+    }
   }
 
   /// Draws ids for new requests.
@@ -52,23 +64,22 @@ extension FleetSession {
           "SELECT id FROM taskhost.request WHERE md5(event) = md5($1) AND event = $1 AND state = 'pending' ORDER BY id", .text(event))))
   }
 
-  /// Notes an event for those of these requests that other hosts have: it wakes them when they are back.
+  /// Notes an event for those of these requests that somebody has: whoever sees them come back wakes them.
   ///
-  /// - Returns: Their number.
-  package func raise(
-    _ event: String, payload: [UInt8]?, for ids: [RequestID], besides incarnation: String
-  ) throws(FleetError) -> Int64 {
-    let content: PostgresValue = payload.map { .bytes($0) } ?? .noBytes
-    return try ask(
-      PostgresStatement(
-        "SELECT taskhost.raise($1::uuid, $2, $3, $4)", .text(incarnation), .ints(ids.map(\.sequence)), .text(event), content)
-    ).int(0, 0) ?? 0
+  /// - Returns: Those requests.
+  package func note(_ event: FleetEvent, for ids: [RequestID]) throws(FleetError) -> [RequestID] {
+    self.ids(
+      try ask(
+        PostgresStatement(
+          "SELECT request FROM taskhost.note_event($1, $2, $3)", .ints(ids.map(\.sequence)), .text(event.name), Self.content(of: event))))
   }
 
-  func events(_ rows: PostgresRows) -> [(request: RequestID, event: String, payload: [UInt8]?)] {
+  private static func content(of event: FleetEvent) -> PostgresValue { event.payload.map { .bytes($0) } ?? .noBytes }
+
+  func events(_ rows: PostgresRows) -> [(request: RequestID, event: FleetEvent)] {
     (0..<rows.count).compactMap { row in
-      guard let sequence = rows.int(row, 0), let event = rows.text(row, 1) else { return nil }
-      return (RequestID(sequence: sequence, origin: origin), event, rows.bytes(row, 2))
+      guard let sequence = rows.int(row, 0), let name = rows.text(row, 1) else { return nil }
+      return (RequestID(sequence: sequence, origin: origin), FleetEvent(name: name, payload: rows.bytes(row, 2)))
     }
   }
 

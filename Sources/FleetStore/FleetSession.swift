@@ -278,7 +278,7 @@ package final class FleetSession {
 
   /// When a request is to be relaxed; ``WallTime/distantFuture`` for never.
   static func deadline(of record: RequestRecord) -> Int64 {
-    record.isRelaxed || record.gates.conditions.isEmpty ? .max : record.request.deadline?.unixMilliseconds ?? .max
+    record.isRelaxed ? .max : record.request.deadline?.unixMilliseconds ?? .max
   }
 
   /// The columns of a request that a host takes.

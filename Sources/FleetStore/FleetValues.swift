@@ -151,12 +151,12 @@ package struct FleetExchange: Sendable {
   /// The settled requests that were not the host's to decide any more.
   package var fenced: [RequestID] = []
   package var claimed: [ClaimedRequest] = []
-  /// The requests of the host that somebody has cancelled: it stops them, or they end before they begin.
+  /// The requests of the host, and of nobody, that somebody has cancelled while a host had them.
   package var cancelled: [RequestID] = []
   /// Requests that nobody has and whose deadline has passed.
   package var late: [RequestID] = []
   /// Events that came while a host had the request that waits for them, and that nobody has told it yet.
-  package var unheard: [(request: RequestID, event: String, payload: [UInt8]?)] = []
+  package var unheard: [(request: RequestID, event: FleetEvent)] = []
   /// Blocked requests that nobody has, and of whose predecessors some have ended.
   package var undecided: [RequestID] = []
   /// Whether there may be more of those two.
@@ -218,4 +218,21 @@ package struct NamedSubmission: Sendable, Hashable {
 
   package let id: RequestID
   package let known: Known
+}
+
+/// An event that has reached the fleet.
+package struct FleetEvent: Sendable {
+  package let name: String
+  /// What the runs get that it wakes; nil for the submitted payload.
+  package let payload: [UInt8]?
+
+  package init(name: String, payload: [UInt8]?) { (self.name, self.payload) = (name, payload) }
+}
+
+/// Of which events requests know that a host gives back: they need not be woken by them again.
+package enum FleetHeard: Sendable {
+  case nothing
+  /// Of all that came before.
+  case allBefore
+  case only(FleetEvent)
 }

@@ -84,15 +84,12 @@ struct LeasedTransaction: StoreTransaction {
     try (own.waiting(of: identifier) + leased.waiting(of: identifier)).sorted { $0.id < $1.id }
   }
 
+  /// Of the fleet's requests, its database selects those that are changed together.
   func live(tagged tag: String, identifier: TaskIdentifier?, after request: RequestID?, limit: Int) throws -> [RequestID] {
-    let ours = try own.live(tagged: tag, identifier: identifier, after: request, limit: limit)
-    let theirs = try leased.live(tagged: tag, identifier: identifier, after: request, limit: limit)
-    return Array((ours + theirs).sorted().prefix(max(0, limit)))
+    try own.live(tagged: tag, identifier: identifier, after: request, limit: limit)
   }
 
-  func failed(of identifier: TaskIdentifier?) throws -> [RequestID] {
-    try (own.failed(of: identifier) + leased.failed(of: identifier)).sorted()
-  }
+  func failed(of identifier: TaskIdentifier?) throws -> [RequestID] { try own.failed(of: identifier) }
 
   func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord? {
     let found = [try own.firstPending(of: identifier), try leased.firstPending(of: identifier)].compactMap(\.self)
@@ -112,9 +109,8 @@ struct LeasedTransaction: StoreTransaction {
 
   func pendingByCalendar() throws -> [RequestRecord] { try own.pendingByCalendar() + leased.pendingByCalendar() }
 
-  func waiting(forEvent name: String) throws -> [RequestRecord] {
-    try own.waiting(forEvent: name) + leased.waiting(forEvent: name)
-  }
+  /// The fleet's requests hear of events through its database, so that one is not lost that comes as a request comes or goes.
+  func waiting(forEvent name: String) throws -> [RequestRecord] { try own.waiting(forEvent: name) }
 
   func awaitedEvents() throws -> [String] { Array(Set(try own.awaitedEvents()).union(try leased.awaitedEvents())).sorted() }
 

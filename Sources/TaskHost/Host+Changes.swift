@@ -1,4 +1,5 @@
 import FleetStore
+import HostThreads
 public import TaskModel
 import TaskScheduler
 import TaskStore
@@ -31,8 +32,15 @@ extension Host {
 
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { view.cancel(id, completion: $0) }
+    // A host of the fleet may take it, or give it back, at this moment.
+    for _ in 1..<Self.mostCancels where fleet?.has(id) == true {
+      do throws(RequestRefusal) { return try await ask { view.cancel(id, completion: $0) } } catch {
+        guard error.code == .conflict else { throw error }
+      }
+    }
+    return try await ask { view.cancel(id, completion: $0) }
   }
+  private static let mostCancels = 4
 
   /// Makes a dead letter pending again.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, revives: true, .retry(id)) }
@@ -132,13 +140,17 @@ extension FleetView? {
     completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void
   ) {
     guard case .success(let own) = result, let fleet = self else { return completion(result) }
-    let errand = FleetErrand(.waiting(FleetErrand.Event(name: event, payload: payload))) {
+    let noted = Guarded(0)
+    var errand = FleetErrand(.waiting(FleetEvent(name: event, payload: payload))) {
       .wake($0, by: event, payload: payload)
     } adding: {
       $0.adding($1)
     } completion: { result in
-      completion(result.map { own.adding($0) })
+      let elsewhere = noted.withLock { EventReceipt(event: event, woken: $0, waiting: $0) }
+      completion(result.map { own.adding($0).adding(elsewhere) })
     }
+    errand.heard = .allBefore
+    errand.noted = { count in noted.withLock { $0 += count } }
     fleet.agent.add(errand)
   }
 }

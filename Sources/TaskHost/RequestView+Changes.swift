@@ -23,20 +23,26 @@ extension RequestView {
     elsewhere.agent.add(errand)
   }
 
-  /// Cancels a request, or asks the host of the fleet that has it to stop it.
+  /// Cancels a request. One of the fleet that a host has ends as soon as that host, or whoever has it after that, learns of it.
   func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    guard let fleet, fleet.has(id) else { return change(id, .cancel(id), completion: completion) }
     do throws(StoreError) {
-      if let record = try stopElsewhere(id) { return completion(.success(record)) }
-    } catch { return completion(.failure(RequestRefusal(error))) }
-    change(id, .cancel(id), completion: completion)
+      guard var record = try request(id), let isAsked = try stop(id, fleet) else { return change(id, .cancel(id), completion: completion) }
+      guard isAsked else { return change(id, .cancel(id), completion: completion) }
+      record.stopRequested = .cancelled
+      // If this host has it, that is the first to know; if it has just ended here, the database knows.
+      fleet.agent.cancelHeld(id) { [record] in completion(.success((try? $0.get()) ?? record)) }
+    } catch { completion(.failure(RequestRefusal(error))) }
   }
 
-  /// Asks the host of the fleet that has a request to stop it, or whoever has it after that; nil if no other host has it.
-  private func stopElsewhere(_ id: RequestID) throws(StoreError) -> RequestRecord? {
-    guard let fleet = try fleetThatHas(id), var record = try request(id), record.state == .running else { return nil }
-    let isAsked = try fleet.read { (session) throws(FleetError) in try session.stop(id) }
-    record.stopRequested = .cancelled
-    return isAsked ? record : nil
+  /// Notes in the fleet's database that a request is cancelled which a host has, so that the loss of that host does not bring it back.
+  ///
+  /// - Returns: Whether a host has it; nil if the database is away, and this host has it.
+  private func stop(_ id: RequestID, _ fleet: FleetView) throws(StoreError) -> Bool? {
+    do throws(StoreError) { return try fleet.read { (session) throws(FleetError) in try session.stop(id) } } catch {
+      guard try held.request(id) != nil else { throw error }
+      return nil
+    }
   }
 
   /// Cancels the waiting requests of these identifiers on behalf of a run. Runs in progress continue, and what a host of the fleet is about

@@ -95,24 +95,78 @@ struct FleetVisitTests {
     #expect(try fleet.session.take(host, [first]).map(\.isHeld) == [true])
   }
 
-  @Test func anEventForARequestThatAnotherHostHasIsHeardWhenItIsBack() throws {
+  @Test func anEventForARequestThatAHostHasIsHeardWhenItIsBack() throws {
     let fleet = try TestFleet()
     let (host, other) = (try fleet.join(), try fleet.join(name: "b"))
     var draft = try fleet.draft()
     draft.record.request.event = EventTrigger("deploy")
     let id = try fleet.session.enqueue([draft])[0]
     #expect(try fleet.session.waiting(forEvent: "deploy") == [id])
+    #expect(try fleet.session.note(FleetEvent(name: "deploy", payload: [6]), for: [id]).isEmpty, "nobody has it: it can be taken")
     let claimed = try fleet.claim(host, 1)
-    // Its owner knows its events itself.
-    #expect(try fleet.session.raise("deploy", payload: nil, for: [id], besides: host) == 0)
-    #expect(try fleet.session.raise("deploy", payload: [7], for: [id], besides: other) == 1)
+    #expect(try fleet.session.note(FleetEvent(name: "deploy", payload: [6]), for: [id]) == [id])
     #expect(try fleet.session.exchange(other, settling: [], wanting: []).unheard.isEmpty)
     _ = try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .retried, due: hour)], wanting: [])
-    let heard = try fleet.session.exchange(other, settling: [], wanting: []).unheard
-    #expect(heard.map(\.request) == [id] && heard.first?.event == "deploy" && heard.first?.payload == [7])
+    let heard = try #require(fleet.session.exchange(other, settling: [], wanting: []).unheard.first)
+    #expect(heard.request == id && heard.event.name == "deploy" && heard.event.payload == [6])
     let taken = try fleet.session.take(other, [id])
-    try fleet.session.settle(other, [SettledRequest(record: taken[0].record.get(), lane: taken[0].lane, runs: [])], heard: [id])
+    // It comes again while the first one is delivered.
+    #expect(try fleet.session.note(FleetEvent(name: "deploy", payload: [7]), for: [id]) == [id])
+    let settled = try SettledRequest(record: taken[0].record.get(), lane: taken[0].lane, runs: [])
+    try fleet.session.settle(other, [settled], heard: .only(heard.event))
+    let again = try #require(fleet.session.exchange(host, settling: [], wanting: []).unheard.first)
+    #expect(again.event.payload == [7])
+    _ = try fleet.session.take(other, [id])
+    try fleet.session.settle(other, [settled], heard: .only(again.event))
     #expect(try fleet.session.exchange(host, settling: [], wanting: []).unheard.isEmpty)
+  }
+
+  @Test("a cancel of a request that a host has outlives its return and the loss of its host, and any host learns of it")
+  func stopped() throws {
+    let fleet = try TestFleet()
+    let (host, other) = (try fleet.join(), try fleet.join(name: "b"))
+    func cancelled(_ host: String) throws -> [RequestID] { try fleet.session.exchange(host, settling: [], wanting: []).cancelled }
+    let ids = try fleet.session.enqueue([fleet.draft(), fleet.draft(), fleet.draft()])
+    #expect(try !fleet.session.stop(ids[0]), "nobody has it")
+    let claims = try fleet.claim(host, 3)
+    for id in ids { #expect(try fleet.session.stop(id)) }
+    #expect(try cancelled(other).isEmpty)
+    #expect(try Set(cancelled(host)) == Set(ids))
+    let ended = [try fleet.settled(claims[0], as: .retried, due: hour), try fleet.settled(claims[1], as: .failed)]
+    _ = try fleet.session.exchange(host, settling: ended, wanting: [])
+    #expect(try cancelled(other) == [ids[0]], "a dead letter may be retried")
+    _ = try fleet.session.fence(host, because: "test")
+    let lane = try fleet.session.lane(Lane(fleet.identifier))
+    let exchange = try fleet.session.exchange(other, settling: [], wanting: [FleetDemand(fleet.identifier, lane: lane, limit: 3)])
+    #expect(exchange.claimed.map(\.id) == [ids[2]] && Set(exchange.cancelled) == [ids[0], ids[2]])
+  }
+
+  @Test("a deadline is told of whatever the request needs") func late() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    var draft = try fleet.draft()
+    draft.record.request.gates.window = "nightly"
+    draft.record.request.deadline = SystemClock().wallTime + .milliseconds(300)
+    draft.lane = try fleet.session.lane(draft.record.lane)
+    let ids = try fleet.session.enqueue([draft])
+    let first = try fleet.session.exchange(host, settling: [], wanting: [])
+    #expect(first.late == ids || first.nextDue.map { $0 <= .milliseconds(300) } == true)
+    let waiting = try PostgresConnection(fleet.address, name: "waiting")
+    try waiting.run(PostgresStatement("SELECT pg_sleep(0.35)"), by: SystemClock.now + .seconds(30))
+    #expect(try fleet.session.exchange(host, settling: [], wanting: []).late == ids)
+  }
+
+  @Test("what a host has not done since its lease has ended counts as missed, even if nobody has fenced it") func missed() throws {
+    let fleet = try TestFleet()
+    let (gone, host) = (try fleet.join(), try fleet.join(name: "b"))
+    func began(_ host: String) throws -> Int64? {
+      try fleet.session.ask(PostgresStatement("SELECT began FROM taskhost.host WHERE incarnation = $1::uuid", .text(host))).int(0, 0)
+    }
+    func awakeSince() throws -> Int64 { try fleet.session.renew(host, identifiers: []).awakeSince.unixMilliseconds }
+    #expect(try awakeSince() == began(gone))
+    _ = try fleet.session.ask(
+      PostgresStatement("UPDATE taskhost.host SET lease_until = taskhost.now_ms() - 1 WHERE incarnation = $1::uuid", .text(gone)))
+    #expect(try awakeSince() == began(host))
   }
 
   @Test func whatANewerHostHasWrittenHidesNothingElse() throws {

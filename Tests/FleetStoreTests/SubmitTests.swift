@@ -110,7 +110,7 @@ struct SubmitTests {
       let text = String(decoding: row.text, as: UTF8.self)
       #expect(row.record.request.isUnchecked)
       if !text.contains("\\u") { #expect(RecordText.text(of: row.record) == text) }
-      let deadline = expected.isRelaxed || expected.gates.conditions.isEmpty ? nil : expected.request.deadline
+      let deadline = expected.isRelaxed ? nil : expected.request.deadline
       #expect(row.deadline == deadline?.unixMilliseconds ?? .max)
     }
     #expect(late > 10)

@@ -37,9 +37,11 @@ struct LeaseTests {
       return record
     }
 
-    func lease(_ records: [RequestRecord], isOwner: Bool = true) async throws -> [RequestID] {
+    func lease(_ records: [RequestRecord], cancelled: Set<RequestID> = [], isOwner: Bool = true) async throws -> [RequestID] {
       try await withCheckedThrowingContinuation { done in
-        scheduler.lease(records.map { LeasedRequest($0) }, awakeSince: .distantPast, while: { isOwner }) { done.resume(with: $0) }
+        scheduler.lease(records.map { LeasedRequest($0) }, cancelled: cancelled, awakeSince: .distantPast, while: { isOwner }) {
+          done.resume(with: $0)
+        }
       }
     }
 
@@ -85,6 +87,15 @@ struct LeaseTests {
     host.scheduler.giveBack([waiting, there]) { _ in }
     let given = try await host.surrendered()
     #expect(given.record.id == waiting && given.record.state == .pending && given.runs.isEmpty)
+  }
+
+  @Test("a leased request that somebody has cancelled goes back as cancelled, without a run")
+  func cancelled() async throws {
+    let host = try Holder()
+    #expect(try await host.lease([host.record(1), host.record(2)], cancelled: [host.record(1).id]) == [])
+    let given = try await host.surrendered()
+    #expect(given.record.id == host.record(1).id && given.record.state == .cancelled && given.runs.isEmpty)
+    #expect(try await host.order().request.sequence == 2)
   }
 
   @Test("at the end of the lease, what runs is stopped by force")

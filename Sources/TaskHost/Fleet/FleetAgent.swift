@@ -259,6 +259,15 @@ final class FleetAgent: Sendable {
     }
   }
 
+  /// Cancels a request of which the database knows that it is cancelled, if it is here.
+  func cancelHeld(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    state.withLock { state in if state.holdings[id] != nil { state.cancelled.insert(id) } }
+    scheduler.perform(.cancel(id), completion: completion)
+  }
+
+  /// Those of these requests that are not here.
+  func notHeld(_ ids: [RequestID]) -> [RequestID] { state.withLock { state in ids.filter { state.holdings[$0] == nil } } }
+
   /// Takes the work that has arrived.
   func takeWork() -> Work {
     // First the event: one that was set after the flag was taken back would be gone, and the flag would keep others from setting it again.

@@ -12,16 +12,11 @@ struct FleetErrand: Sendable {
     /// All of these, or nothing is done.
     case all([RequestID])
     /// Those of these that nobody has. Those that others have hear of the event, if there is one, when they are back.
-    case some([RequestID], hearing: Event? = nil)
+    case some([RequestID], hearing: FleetEvent? = nil)
     /// The same for all that wait for an event.
-    case waiting(Event)
+    case waiting(FleetEvent)
     /// Those that hold the keys of a submission. It is told of its predecessors.
     case submission([TaskRequest])
-  }
-
-  struct Event: Sendable {
-    let name: String
-    let payload: [UInt8]?
   }
 
   /// What the scheduler has made of them.
@@ -39,9 +34,12 @@ struct FleetErrand: Sendable {
   }
 
   var subject: Subject
-  /// Whether dead letters are to live again: those that failed because of them come along, and one whose unique key another request has is
-  /// left alone.
+  /// Whether dead letters are to live again: those that failed because of them come along.
   var revives = false
+  /// Of which events the requests know afterwards.
+  var heard = FleetHeard.nothing
+  /// Gets the number of requests that others have, and that hear of the event when they are back.
+  var noted: @Sendable (Int) -> Void = { _ in }
   /// Whether its submission was counted when it arrived, see ``FleetBound``.
   var isCounted = false
   /// Gets what was gathered, and which of the requests the change is for.
@@ -174,7 +172,7 @@ extension FleetExchanges {
     keys.moved = visited.moves.moved
     keys.held = visited.moves.held.map { ($0.identifier, $0.key, $0.request, $0.length) }
     guard !settled.isEmpty || !drafts.isEmpty else { return }
-    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: settled.map(\.record.id))
+    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: errand.heard)
     try session.notify()
   }
 }

@@ -47,7 +47,9 @@ extension FleetExchanges {
   }
 
   /// Hands claimed requests to the scheduler. Returns how many it refused: they go back.
-  func take(_ claimed: [ClaimedRequest], _ incarnation: String) -> Int {
+  ///
+  /// - Parameter cancelled: Those of them that do not begin, because somebody has cancelled them.
+  func take(_ claimed: [ClaimedRequest], cancelled: Set<RequestID>, _ incarnation: String) -> Int {
     guard !claimed.isEmpty else { return 0 }
     agent.hold(claimed, as: incarnation)
     var requests: [LeasedRequest] = []
@@ -64,7 +66,8 @@ extension FleetExchanges {
     }
     let answer = Awaited<Result<[RequestID], RequestRefusal>>()
     agent.scheduler.lease(
-      requests, awakeSince: agent.lease.awakeSince, while: { [lease = agent.lease] in lease.incarnation == incarnation }
+      requests, cancelled: cancelled, awakeSince: agent.lease.awakeSince,
+      while: { [lease = agent.lease] in lease.incarnation == incarnation }
     ) { answer.set($0) }
     var refused = requests
     if case .success(let ids) = answer.wait() {

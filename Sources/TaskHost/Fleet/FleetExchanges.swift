@@ -176,15 +176,18 @@ final class FleetExchanges {
     work.settled = []
     // The host may own some by a later claim, of which it does not know.
     if !exchange.fenced.isEmpty { cleared = nil }
-    let refused = take(exchange.claimed, incarnation)
+    let refused = take(exchange.claimed, cancelled: Set(exchange.cancelled), incarnation)
     // What has been claimed observes its own by now, without a gap.
     observeConditions(of: lanes.found.filter { !$0.lane.gates.conditions.isEmpty })
     if let named = exchange.added { writer.answer(&work.arrivals, named) }
     agent.cancel(exchange.cancelled)
+    // Their runs had ended, or their hosts were lost, before those knew of it.
+    for id in agent.notHeld(exchange.cancelled) { try run(FleetErrand(untold: [id]) { _ in .cancel(id) }, session, incarnation) }
     if !exchange.late.isEmpty { try run(FleetErrand(untold: exchange.late) { .relax($0) }, session, incarnation) }
     if !exchange.undecided.isEmpty { try run(FleetErrand(untold: exchange.undecided) { .decide($0) }, session, incarnation) }
-    for (request, event, payload) in exchange.unheard {
-      try run(FleetErrand(untold: [request]) { .wake($0, by: event, payload: payload) }, session, incarnation)
+    for (request, event) in exchange.unheard {
+      try run(
+        FleetErrand(untold: [request], hearing: .only(event)) { .wake($0, by: event.name, payload: event.payload) }, session, incarnation)
     }
     giveBackWhatWaits(incarnation)
     let isMore = Self.mayHaveMore(exchange.claimed, of: wanted)

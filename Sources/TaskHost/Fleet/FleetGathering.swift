@@ -25,8 +25,11 @@ extension FleetErrand {
   }
 
   /// Changes those of these requests that nobody has, for nobody who would have to be told.
-  init<Value: Sendable>(untold ids: [RequestID], _ change: @escaping @Sendable ([RequestID]) -> SchedulerChange<Value>) {
+  init<Value: Sendable>(
+    untold ids: [RequestID], hearing heard: FleetHeard = .nothing, _ change: @escaping @Sendable ([RequestID]) -> SchedulerChange<Value>
+  ) {
     self.init(.some(ids), change) { _ in }
+    self.heard = heard
   }
 }
 
@@ -36,7 +39,7 @@ extension FleetExchanges {
     for errand: FleetErrand, _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> Result<FleetGathering, RequestRefusal> {
     var gathering = FleetGathering()
-    var taken: [ClaimedRequest]
+    let taken: [ClaimedRequest]
     switch errand.subject {
     case .all(let ids):
       taken = try take(ids, for: errand, session, incarnation)
@@ -60,14 +63,6 @@ extension FleetExchanges {
       }
     }
     gathering.count = taken.count
-    if errand.revives, let held = taken.first(where: \.isHeld) {
-      if case .all(let ids) = errand.subject, ids.contains(held.id) {
-        return .failure(RequestRefusal(.conflict, "another request has the unique key of \(held.id): cancel that one first"))
-      }
-      let left = Set(taken.filter(\.isHeld).map(\.id))
-      taken.removeAll { left.contains($0.id) }
-      gathering.subjects.removeAll { left.contains($0) }
-    }
     let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id)
     let edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph)
     // The texts of requests that had a key may be older than who holds it.
@@ -82,6 +77,14 @@ extension FleetExchanges {
         gathering.visitors.taken.append(visitor)
       case .failure(let flaw): agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
       }
+    }
+    // The scheduler says of a dead letter whose key another request has why it stays one.
+    let held = Set(taken.lazy.filter(\.isHeld).map(\.id))
+    if errand.revives, !held.isEmpty {
+      let wanted = gathering.visitors.taken.lazy.map(\.record).filter { held.contains($0.id) }.compactMap { record in
+        record.request.uniqueKey.map { (identifier: record.request.identifier, key: $0) }
+      }
+      try see(session.holders(of: Array(wanted)).map(\.id), &gathering, session)
     }
     // Cancelled, it hands its key back.
     let tails = gathering.visitors.taken.filter { $0.record.state == .blocked && $0.record.request.uniqueKey != nil }
@@ -99,16 +102,27 @@ extension FleetExchanges {
 
   /// Takes as many of these as the database gives and takes at once.
   private func takeSome(
-    of ids: [RequestID], hearing event: FleetErrand.Event?, for errand: FleetErrand, _ gathering: inout FleetGathering,
+    of ids: [RequestID], hearing event: FleetEvent?, for errand: FleetErrand, _ gathering: inout FleetGathering,
     _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> [ClaimedRequest] {
     let count = try countTogether(of: ids, session)
     let some = Array(ids[..<count])
     if count < ids.count { gathering.rest = .some(Array(ids[count...]), hearing: event) }
-    // First what others have: what comes back meanwhile is not missed.
-    if let event { _ = try session.raise(event.name, payload: event.payload, for: some, besides: incarnation) }
-    let taken = try take(some, for: errand, session, incarnation)
     let wanted = Set(some)
+    var taken = try take(some, for: errand, session, incarnation)
+    if let event {
+      var rest = wanted.subtracting(taken.map(\.id))
+      // One that has just come or gone was neither free nor taken: it is looked for again.
+      for _ in 0..<Self.mostLooks where !rest.isEmpty {
+        let noted = try session.note(event, for: Array(rest))
+        errand.noted(noted.count)
+        rest.subtract(noted)
+        guard !rest.isEmpty else { break }
+        let free = try take(Array(rest), for: errand, session, incarnation)
+        rest.subtract(free.map(\.id))
+        taken += free
+      }
+    }
     gathering.subjects = taken.map(\.id).filter { wanted.contains($0) }
     return taken
   }
@@ -119,6 +133,8 @@ extension FleetExchanges {
     let bytes = try session.bytes(of: first)
     return FleetAgent.countTogether(first.count) { bytes[first[$0]] ?? 0 }
   }
+  /// How often a request that comes or goes is looked for.
+  private static let mostLooks = 4
   /// So few requests are never too many bytes.
   private static let fewUnweighed = 4
 

@@ -148,6 +148,9 @@ final class FleetLease: Sendable {
       // Who loses a lease is drained still.
       let isDrained = state.withLock { $0.isDrained }
       let incarnation = try session.register(place.host, isDraining: isDrained)
+      // What it claims at once may have been missed.
+      let first = try session.renew(incarnation, identifiers: place.host.identifiers)
+      state.withLock { ($0.awakeSince, $0.members) = (first.awakeSince, first.others.count + 1) }
       hold(incarnation, from: asked, session.lease, isDraining: isDrained, isNew: true)
       let isAgain = state.withLock { state in
         defer { state.hasJoined = true }

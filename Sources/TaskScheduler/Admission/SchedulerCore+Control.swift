@@ -24,11 +24,14 @@ extension SchedulerCore {
     return record
   }
 
-  /// Cancels the waiting requests of these identifiers, except those of a `schedule`.
+  /// Cancels the waiting requests of these identifiers, except those of a `schedule` and of the host's fleet.
   ///
   /// - Returns: The number of cancelled requests.
   func cancelPending(of identifiers: [TaskIdentifier], _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
-    try identifiers.reduce(0) { try $0 + cancel(waiting: transaction.waiting(of: $1), transaction, now: now) }
+    try identifiers.reduce(0) { count, identifier in
+      let own = try transaction.waiting(of: identifier).filter { $0.id.origin != fleet }
+      return try count + cancel(waiting: own, transaction, now: now)
+    }
   }
 
   /// Cancels those of these requests that wait, except those of a `schedule`: they belong to the operator.

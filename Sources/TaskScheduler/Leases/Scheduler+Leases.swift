@@ -33,15 +33,16 @@ extension Scheduler {
   /// taken.
   ///
   /// - Parameters:
+  ///   - cancelled: Those of them that do not begin, because somebody has cancelled them.
   ///   - awakeSince: Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
   ///   - isOwner: Whether the host's lease still lasts; called on the scheduler's thread.
   public func lease(
-    _ requests: [LeasedRequest], awakeSince: WallTime, while isOwner: @escaping @Sendable () -> Bool,
+    _ requests: [LeasedRequest], cancelled: Set<RequestID>, awakeSince: WallTime, while isOwner: @escaping @Sendable () -> Bool,
     completion: @escaping @Sendable (Result<[RequestID], RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in
       core.fleetAwakeSince = awakeSince
-      return try core.lease(requests, while: isOwner, transaction, now: now)
+      return try core.lease(requests, cancelled: cancelled, while: isOwner, transaction, now: now)
     }
   }
 

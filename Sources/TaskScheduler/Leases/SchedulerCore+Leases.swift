@@ -31,10 +31,13 @@ extension SchedulerCore {
 
   /// Takes requests into the store, pending.
   ///
-  /// - Parameter isOwner: Whether the host's lease still lasts.
+  /// - Parameters:
+  ///   - cancelled: Those of them that do not begin, because somebody has cancelled them.
+  ///   - isOwner: Whether the host's lease still lasts.
   /// - Returns: Those that cannot be taken: no handler here, or their earlier run has not ended yet.
   func lease(
-    _ requests: [LeasedRequest], while isOwner: () -> Bool, _ transaction: any StoreTransaction, now: WallTime
+    _ requests: [LeasedRequest], cancelled: Set<RequestID> = [], while isOwner: () -> Bool, _ transaction: any StoreTransaction,
+    now: WallTime
   ) throws -> [RequestID] {
     guard isOwner() else { return requests.map(\.record.id) }
     leaseIsOver = false
@@ -58,7 +61,9 @@ extension SchedulerCore {
       }
       try arrive(request, transaction)
       note(record)
-      if let flaw {
+      if cancelled.contains(record.id) {
+        _ = try cancel(record.id, transaction, now: now)
+      } else if let flaw {
         try endWaiting(&record, as: .failed, message: flaw.message, transaction, now: now)
       } else if record.losses >= Limits.lossesInARow {
         // As a loss on one host fails it: each owner was fenced while it held the request.

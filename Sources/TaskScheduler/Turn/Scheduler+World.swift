@@ -64,7 +64,8 @@ extension Scheduler {
   public func cancelAll(of identifier: TaskIdentifier, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in
       var count = 0
-      for entry in core.live.values where entry.identifier == identifier && entry.stopRequested == nil {
+      for entry in core.live.values where entry.identifier == identifier && entry.stopRequested == nil && entry.request.origin != core.fleet
+      {
         guard var record = try transaction.request(entry.request), !record.request.isSchedule else { continue }
         try core.requestStop(&record, .cancelled, transaction)
         count += 1

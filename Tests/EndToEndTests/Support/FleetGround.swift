@@ -87,7 +87,9 @@ final class FleetGround: Sendable {
   }
 
   /// Submits a request of `job`, and returns its id.
-  static func submit(_ host: HostProcess, _ arguments: String...) async throws -> String {
+  static func submit(_ host: HostProcess, _ arguments: String...) async throws -> String { try await submit(host, arguments) }
+
+  static func submit(_ host: HostProcess, _ arguments: [String]) async throws -> String {
     let result = try await host.cli(["submit", "job"] + arguments)
     #expect(result.status == 0, "\(result)")
     return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
