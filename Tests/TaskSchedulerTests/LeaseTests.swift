@@ -37,9 +37,11 @@ struct LeaseTests {
       return record
     }
 
-    func lease(_ records: [RequestRecord], cancelled: Set<RequestID> = [], isOwner: Bool = true) async throws -> [RequestID] {
+    func lease(
+      _ records: [RequestRecord], cancelled: Set<RequestID> = [], awakeSince: WallTime = .distantPast, isOwner: Bool = true
+    ) async throws -> [RequestID] {
       try await withCheckedThrowingContinuation { done in
-        scheduler.lease(records.map { LeasedRequest($0) }, cancelled: cancelled, awakeSince: .distantPast, while: { isOwner }) {
+        scheduler.lease(records.map { LeasedRequest($0) }, cancelled: cancelled, awakeSince: awakeSince, while: { isOwner }) {
           done.resume(with: $0)
         }
       }
@@ -96,6 +98,17 @@ struct LeaseTests {
     let given = try await host.surrendered()
     #expect(given.record.id == host.record(1).id && given.record.state == .cancelled && given.runs.isEmpty)
     #expect(try await host.order().request.sequence == 2)
+  }
+
+  @Test("a schedule that skips what was missed goes back until its next occurrence")
+  func skipped() async throws {
+    let host = try Holder()
+    var record = host.record(1)
+    record.request.repetition = RepeatRule(.every(.seconds(3600)), missed: .skip)
+    record.occurrence = record.due
+    #expect(try await host.lease([record], awakeSince: SystemClock().wallTime) == [])
+    let given = try await host.surrendered()
+    #expect(given.record.state == .pending && given.runs.isEmpty && given.record.due > SystemClock().wallTime)
   }
 
   @Test("at the end of the lease, what runs is stopped by force")

@@ -40,8 +40,9 @@ extension SchedulerCore {
         record.occurrence = next
         record.due = next.moved(by: offset)
         try transaction.update(record)
-        handlers[record.request.identifier]?.becamePending(record)
         note(record)
+        // The fleet's clock says when the next one is due, and any host may have it.
+        if id.origin == fleet { try surrender(id, transaction) } else { handlers[record.request.identifier]?.becamePending(record) }
         return nil
       case .skip: break
       case .all(let limit, _):

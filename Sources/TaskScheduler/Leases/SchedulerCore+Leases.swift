@@ -129,8 +129,8 @@ extension SchedulerCore {
     for id in turn.endedWaiting { try surrender(id, transaction) }
   }
 
-  /// Nothing happens if the request is gone already, or has begun again.
-  private func surrender(_ id: RequestID, _ transaction: any StoreTransaction) throws {
+  /// Gives a request of the fleet back. Nothing happens if it is gone already, or has begun again.
+  func surrender(_ id: RequestID, _ transaction: any StoreTransaction) throws {
     if let given = try leave(id, transaction) { turn.surrendered.append(given) }
   }
 
