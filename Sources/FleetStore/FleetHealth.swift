@@ -92,8 +92,14 @@ package struct FleetHealth: Sendable {
   package var missing: [String] = []
   /// Whether the constraint is there that lets whoever fences a host wait for its transactions.
   package var fencesWait = true
+  /// The fleet's indexes that are not there.
+  package var missingIndexes: [String] = []
+  /// What this user may not do that hosts do, such as `insert taskhost.claim`.
+  package var lackingRights: [String] = []
   /// The partitions of today and tomorrow that are not there.
   package var missingDays: [String] = []
+  /// Why the fleet's tables were not read; nil if they were. What follows is empty then.
+  package var unread: FleetError?
   package var members: [FleetMember] = []
   /// Identifiers with pending requests that no live host has.
   package var homeless: [String] = []

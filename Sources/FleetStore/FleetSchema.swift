@@ -150,6 +150,26 @@ enum FleetSchema {
   static var tableNames: [String] { names(of: allTables) }
   static var firstTableNames: [String] { names(of: firstTables) }
 
+  /// Makes the indexes that somebody has dropped.
+  static var missingIndexes: [String] {
+    indexes.map { $0.statement.replacing("INDEX ", with: "INDEX IF NOT EXISTS ", maxReplacements: 1) }
+  }
+
+  /// The names of all indexes, without the schema's. Those of primary keys cannot be made anew while values may be there twice.
+  static var indexNames: [String] {
+    indexes.map(\.name)
+      + allTables.filter { $0.contains("PRIMARY KEY") }.flatMap { names(of: [$0]) }.map {
+        $0.dropFirst("taskhost.".count) + "_pkey"
+      }
+  }
+
+  private static var indexes: [(name: String, statement: String)] {
+    allTables.compactMap { statement in
+      guard let range = statement.firstRange(of: "INDEX "), statement.hasPrefix("CREATE ") else { return nil }
+      return (String(statement[range.upperBound...].prefix { $0 != " " }), statement)
+    }
+  }
+
   private static func names(of tables: [String]) -> [String] {
     tables.compactMap { statement in
       let words = statement.split(maxSplits: 3) { $0 == " " || $0 == "\n" }
@@ -216,7 +236,7 @@ enum FleetSchema {
       day bigint := 86400000;
       today bigint := taskhost.now_ms() / day;
       oldest bigint := today - (SELECT history_days FROM taskhost.fleet);
-      kind text; number bigint; name text;
+      kind text; number bigint; name text; strays bigint[];
     BEGIN
       -- One host at a time; the others find the work done.
       IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
@@ -243,6 +263,13 @@ enum FleetSchema {
       -- What a host had that is gone for so long.
       DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host)
         AND (s.host <> '' OR s.since < taskhost.now_ms() - day);
+      -- Claims of hosts whose rows somebody has deleted: long after those hosts have learned of it.
+      WITH stray AS (
+        DELETE FROM taskhost.claim c WHERE c.since < taskhost.now_ms() - day
+          AND NOT EXISTS (SELECT FROM taskhost.host h WHERE h.incarnation = c.incarnation) RETURNING c.request
+      )
+      SELECT array_agg(stray.request) INTO strays FROM stray;
+      PERFORM taskhost.put_back(strays);
       DELETE FROM taskhost.host WHERE fenced < oldest * day
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
     END $$

@@ -15,30 +15,42 @@ extension FleetSession {
     health.trip = SystemClock().wallTime - asked
     health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
     let missing = try ask([Self.missingFunctions, PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.tableNames))])
-    health.missing = missing.flatMap { part in (0..<part.count).compactMap { part.text($0, 0) } }
+    health.missing = missing.flatMap(Self.texts)
     // The rest needs them.
     guard health.missing.isEmpty else { return health }
     health.fencesWait = try ask(PostgresStatement("SELECT \(FleetSchema.fencesWait)")).flag(0, 0)
-    health.members = try members()
-    let oldest = PostgresValue.int(patience.wholeMilliseconds)
+    // First what needs no table of the fleet: another transaction may have locked them.
     let rows = try ask([
       Self.server, Self.settings, PostgresStatement(Self.transactions, .int(long.wholeMilliseconds)), Self.slots, Self.standbys,
       Self.tables,
-      Self.days, Self.homeless, PostgresStatement(Self.waiting, oldest), Self.ill,
+      Self.days, Self.missingIndexes, Self.lackingRights,
     ])
-    guard rows.count == 10 else { throw .refused("it did not answer all statements") }
+    guard rows.count == 9 else { throw .refused("it did not answer all statements") }
     readServer(rows[0], rows[1], &health)
     readCare(rows, &health)
-    health.missingDays = (0..<rows[6].count).compactMap { rows[6].text($0, 0) }
-    health.homeless = (0..<rows[7].count).compactMap { rows[7].text($0, 0) }
-    health.waiting = (0..<rows[8].count).map { row in
-      FleetHealth.Waiting(
-        identifier: rows[8].text(row, 0) ?? "", first: RequestID(sequence: rows[8].int(row, 1) ?? 0, origin: origin),
-        needs: rows[8].text(row, 2).flatMap { try? RecordText.gates($0) } ?? .none, age: .milliseconds(rows[8].int(row, 3) ?? 0))
-    }
-    health.ill = (0..<rows[9].count).compactMap { ill(rows[9], $0) }
+    (health.missingDays, health.missingIndexes, health.lackingRights) = (Self.texts(rows[6]), Self.texts(rows[7]), Self.texts(rows[8]))
+    do throws(FleetError) { try readTables(patience, &health) } catch { health.unread = error }
     return health
   }
+
+  private func readTables(_ patience: Duration, _ health: inout FleetHealth) throws(FleetError) {
+    let rows = try ask([
+      Self.lockPatience, PostgresStatement("SELECT version::bigint FROM taskhost.fleet"), Self.homeless,
+      PostgresStatement(Self.waiting, .int(patience.wholeMilliseconds)), Self.ill,
+    ])
+    guard rows.count == 5 else { throw .refused("it did not answer all statements") }
+    health.schema = rows[1].int(0, 0) ?? 0
+    health.homeless = Self.texts(rows[2])
+    health.waiting = (0..<rows[3].count).map { row in
+      FleetHealth.Waiting(
+        identifier: rows[3].text(row, 0) ?? "", first: RequestID(sequence: rows[3].int(row, 1) ?? 0, origin: origin),
+        needs: rows[3].text(row, 2).flatMap { try? RecordText.gates($0) } ?? .none, age: .milliseconds(rows[3].int(row, 3) ?? 0))
+    }
+    health.ill = (0..<rows[4].count).compactMap { ill(rows[4], $0) }
+    health.members = try members()
+  }
+
+  private static func texts(_ rows: PostgresRows) -> [String] { (0..<rows.count).compactMap { rows.text($0, 0) } }
 
   private func readServer(_ server: PostgresRows, _ settings: PostgresRows, _ health: inout FleetHealth) {
     health.server = server.int(0, 0) ?? 0
@@ -49,8 +61,7 @@ extension FleetSession {
     health.mostConnections = server.int(0, 5) ?? 0
     // A pool tells its clients a number of its own.
     health.isPooled = server.int(0, 6) != serverProcess
-    health.schema = server.int(0, 7) ?? 0
-    health.waitingCommits = server.int(0, 8) ?? 0
+    health.waitingCommits = server.int(0, 7) ?? 0
     for row in 0..<settings.count {
       if let name = settings.text(row, 0), let value = settings.text(row, 1) { health.settings[name] = value }
     }
@@ -100,7 +111,7 @@ extension FleetSession {
       (SELECT count(*) FROM pg_stat_activity a
         WHERE a.datid IS NOT NULL AND coalesce(a.backend_type, 'client backend') = 'client backend'),
       current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint,
-      pg_backend_pid()::bigint, (SELECT f.version::bigint FROM taskhost.fleet f), \(waitingCommits)
+      pg_backend_pid()::bigint, \(waitingCommits)
     """)
 
   /// As the hosts' user has them: the session itself has set some for itself.
@@ -131,6 +142,20 @@ extension FleetSession {
     SELECT 'taskhost.' || n.name FROM unnest($1::text[]) AS n (name)
     WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname = n.name) ORDER BY n.name
     """, .texts(FleetSchema.functionNames))
+
+  private static let lockPatience = PostgresStatement("SELECT set_config('lock_timeout', '2s', true)")
+
+  private static let missingIndexes = PostgresStatement(
+    "SELECT n FROM unnest($1::text[]) AS u (n) WHERE to_regclass('taskhost.' || n) IS NULL ORDER BY n", .texts(FleetSchema.indexNames))
+
+  /// What this user may not do that hosts do.
+  private static let lackingRights = PostgresStatement(
+    """
+    SELECT lower(r.name) || ' ' || t.name FROM unnest($1::text[]) AS t (name), unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS r (name)
+    WHERE NOT has_table_privilege(t.name, r.name)
+    UNION ALL SELECT 'execute taskhost.' || p.proname FROM pg_proc p
+    WHERE p.pronamespace = 'taskhost'::regnamespace AND NOT has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1
+    """, .texts(FleetSchema.tableNames))
 
   /// Of this database, and those that are prepared.
   private static let transactions = """

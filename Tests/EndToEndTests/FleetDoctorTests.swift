@@ -239,6 +239,27 @@ struct FleetDoctorTests {
     #expect(try await !fleet.doctor().told.contains { $0.contains("the history has no") })
   }
 
+  @Test("tables that another transaction has locked, missing rights and missing indexes are told of, and init makes indexes anew")
+  func spoilt() async throws {
+    let server = try PostgresServer.shared.get()
+    let fleet = try await Fleet(server)
+    let locking = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
+    try locking.say("BEGIN; LOCK TABLE taskhost.request; SELECT 1;")
+    #expect(try locking.line() == "1")
+    #expect(try await fleet.tells("failure requests: another transaction keeps the fleet's tables from being read"))
+    try locking.say("ROLLBACK; SELECT 2;")
+    #expect(try locking.line() == "2")
+    try server.run("DROP INDEX taskhost.request_key", on: fleet.address)
+    #expect(try await fleet.tells("failure database: indexes of the fleet's tables are missing: request_key"))
+    #expect(try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address]).status == 0)
+    #expect(try await !fleet.doctor().told.contains { $0.contains("indexes") })
+    let role = "host_\(UInt32.random(in: 0 ... .max))"
+    try server.run("CREATE ROLE \(role) LOGIN; GRANT taskhost TO \(role); REVOKE INSERT ON taskhost.claim FROM taskhost", on: fleet.address)
+    let told = try await fleet.doctor(as: role).told
+    #expect(told.contains("failure database: it may not insert taskhost.claim"), "\(told)")
+    try server.run("DROP ROLE \(role)", on: fleet.address)
+  }
+
   @Test("requests without a host, ready for long, lost often or unreadable are told of")
   func requests() async throws {
     let fleet = try await Fleet(try PostgresServer.shared.get())

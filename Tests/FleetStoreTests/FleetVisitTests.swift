@@ -156,6 +156,18 @@ struct FleetVisitTests {
     #expect(try fleet.session.exchange(host, settling: [], wanting: []).late == ids)
   }
 
+  @Test("claims of a host whose row somebody has deleted are free after a day") func strays() throws {
+    let fleet = try TestFleet()
+    let (gone, host) = (try fleet.join(), try fleet.join(name: "b"))
+    let ids = try fleet.session.enqueue([fleet.draft(), fleet.draft()])
+    #expect(try fleet.claim(gone, 2).count == 2)
+    for statement in [
+      "DELETE FROM taskhost.host WHERE incarnation = '\(gone)'", "UPDATE taskhost.claim SET since = 0 WHERE request = \(ids[0].sequence)",
+    ] { _ = try fleet.session.ask(PostgresStatement(statement)) }
+    try fleet.session.keepDays()
+    #expect(try fleet.claim(host, 2).map(\.id) == [ids[0]])
+  }
+
   @Test("what a host has not done since its lease has ended counts as missed, even if nobody has fenced it") func missed() throws {
     let fleet = try TestFleet()
     let (gone, host) = (try fleet.join(), try fleet.join(name: "b"))

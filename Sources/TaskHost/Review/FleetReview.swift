@@ -26,8 +26,12 @@ public struct FleetReview: Sendable {
       case .away(let reason, let isThere):
         return [
           Finding(
-            .database, .failure, isThere ? "\(error)" : "the fleet's database cannot be reached: \(reason)",
-            why: "hosts run none of the fleet's requests, and refuse submissions", remedy: "see that it runs, and that the address is right"
+            .database, .failure,
+            isThere ? "the fleet's database did not answer: \(reason)" : "the fleet's database cannot be reached: \(reason)",
+            why: "hosts run none of the fleet's requests, and refuse submissions",
+            remedy: isThere
+              ? "see in pg_stat_activity and pg_locks what it waits for"
+              : "do what it says; otherwise see that it runs, and that the address, the user and the certificates are right"
           )
         ]
       case .refused(let reason):
@@ -49,21 +53,40 @@ public struct FleetReview: Sendable {
       return [
         Finding(
           .database, .failure,
-          "the fleet's tables are not complete: \(names.prefix(5).joined(separator: ", "))\(names.count > 5 ? " and others" : "") "
+          "the fleet's tables are not complete: \(Self.some(names)) "
             + "\(names.count == 1 ? "is" : "are") missing",
           why: "hosts run none of the fleet's requests",
           remedy: "run taskhost fleet init, which makes functions anew, and taskhost.repeating; another table comes back from a backup")
       ]
     }
-    let parts: [(Finding.Topic, [Finding], ok: String)] = [
-      (.database, server() + settings() + connections() + fences() + days(), "PostgreSQL \(version), tables of version \(health.schema)"),
+    var parts: [(Finding.Topic, [Finding], ok: String)] = [
+      (.database, server() + settings() + connections() + rights() + indexes() + fences() + days(), "PostgreSQL \(version)\(schema)"),
       (.clock, clock(), "this machine and the database agree"),
       (.transactions, transactions() + slots() + tables(), "none has been open for long, and dead rows are removed"),
       (.replication, replication(), "a synchronous standby has what is acknowledged"),
-      (.members, members(), "\(living.count) \(living.count == 1 ? "host is" : "hosts are") there"),
-      (.requests, requests(), "every identifier with pending requests has a host, and none is stuck"),
     ]
+    if let unread = health.unread {
+      parts.append((.requests, [Self.unread(unread)], ""))
+    } else {
+      parts += [
+        (.members, members(), "\(living.count) \(living.count == 1 ? "host is" : "hosts are") there"),
+        (.requests, requests(), "every identifier with pending requests has a host, and none is stuck"),
+      ]
+    }
     return parts.flatMap { topic, found, ok in found.contains { $0.verdict != .ok } ? found : [Finding(topic, .ok, ok)] + found }
+  }
+
+  private var schema: String { health.unread == nil ? ", tables of version \(health.schema)" : "" }
+
+  private static func unread(_ error: FleetError) -> Finding {
+    let isHeld: Bool
+    switch error {
+    case .locked, .away(_, isThere: true): isHeld = true
+    default: isHeld = false
+    }
+    return Finding(
+      .requests, .failure, isHeld ? "another transaction keeps the fleet's tables from being read" : "\(error)",
+      why: "hosts run none of the fleet's requests, or fewer", remedy: isHeld ? "see above under transactions, and end it" : nil)
   }
 
   private var version: String { "\(health.server / 10_000).\(health.server % 10_000)" }
@@ -152,6 +175,30 @@ public struct FleetReview: Sendable {
         why: "a host that has none left runs nothing of the fleet: each needs three",
         remedy: "raise max_connections, put PgBouncer in between, or end what is not needed")
     ]
+  }
+
+  private func rights() -> [Finding] {
+    guard !health.lackingRights.isEmpty else { return [] }
+    return [
+      Finding(
+        .database, .failure, of: health.user, "it may not \(Self.some(health.lackingRights))",
+        why: "a host that connects as this user runs none of the fleet's requests",
+        remedy: "let the role own the schema taskhost, or be a member of the role that does and inherit its rights")
+    ]
+  }
+
+  private func indexes() -> [Finding] {
+    guard !health.missingIndexes.isEmpty else { return [] }
+    return [
+      Finding(
+        .database, .failure, "indexes of the fleet's tables are missing: \(Self.some(health.missingIndexes))",
+        why: "submissions are refused, or claims slow; without a primary key, a key may be taken twice",
+        remedy: "run taskhost fleet init, which makes them; a primary key (_pkey) comes back from a backup")
+    ]
+  }
+
+  private static func some(_ names: [String]) -> String {
+    "\(names.prefix(5).joined(separator: ", "))\(names.count > 5 ? " and others" : "")"
   }
 
   private func fences() -> [Finding] {
