@@ -33,6 +33,12 @@ extension Host {
           remedy: "look after the database: taskhost fleet doctor; the host's own work goes on", since: fleet.agent.troubleSince,
           needsAction: true))
     }
+    if let fleet, fleet.agent.trouble == nil, let refusals = fleet.agent.refusals {
+      problems.append(
+        Problem(
+          .fleet, of: configuration.fleetName, "what is submitted here for the fleet is refused: \(refusals.reason)",
+          remedy: "look after the database: taskhost fleet doctor", since: refusals.since, needsAction: true))
+    }
     if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PostgresTestSupport
 import TestSupport
 import Testing
 
@@ -14,6 +15,20 @@ struct FleetViewTests {
       #expect(try await fleet.taskhost("drain", "a").status == 0)
       try await first.current.line(with: "it takes nothing more of it")
       try await body(fleet, first, second)
+    }
+  }
+
+  @Test("a database that runs what it has and refuses what is submitted is a problem, until it takes a submission")
+  func refused() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHost { host in
+      func problems() async throws -> [String] { try await host.json("status")["problems"]?.array.compactMap { $0["kind"]?.string } ?? [] }
+      try fleet.server.run("DROP INDEX taskhost.request_key", on: fleet.address)
+      #expect(try await host.cli("submit", "job", "--key", "k", "--on-conflict", "keep").status == 6)
+      #expect(try await problems().contains("fleet"))
+      #expect(try await fleet.taskhost("init").status == 0)
+      _ = try await FleetGround.submit(host, "--key", "k", "--on-conflict", "keep")
+      #expect(try await !problems().contains("fleet"))
     }
   }
 

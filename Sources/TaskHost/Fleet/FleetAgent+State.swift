@@ -46,6 +46,8 @@ extension FleetAgent {
     var schedulesVersion = 1
     /// Why the last turn with the database failed.
     var trouble = FleetTrouble()
+    /// Why submissions were refused last, and until when that counts if none comes.
+    var (refusals, refusalsEnd) = (FleetTrouble(), MonotonicTime.distantFuture)
     /// See ``set(stale:)``.
     var stale: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.

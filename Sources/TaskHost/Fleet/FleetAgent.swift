@@ -33,6 +33,8 @@ final class FleetAgent: Sendable {
 
   /// The most submissions, and the most changes, that wait for the database: more would only wait longer.
   private static let mostWaiting = 10_000
+  /// How long it counts that a submission was refused.
+  private static let refusalsCount = Duration.seconds(600)
   /// How long what another transaction keeps from being recorded is left alone.
   private static let lockedPause = Duration.seconds(1)
 
@@ -107,6 +109,27 @@ final class FleetAgent: Sendable {
 
   /// Since when that is so.
   var troubleSince: WallTime? { [lease.failingSince, state.withLock { $0.trouble.since }].compactMap(\.self).min() }
+
+  /// Why the database has refused what was submitted here, and since when; nil if it has not, or if nothing was submitted for some minutes.
+  var refusals: (reason: String, since: WallTime)? {
+    state.withLock { state in
+      guard let failure = state.refusals.failure, let since = state.refusals.since, SystemClock.now < state.refusalsEnd else { return nil }
+      return ("\(failure)", since)
+    }
+  }
+
+  func noteSubmissions(refusedBecause failure: FleetError) {
+    let isOwn = trouble == nil
+    let isNews = state.withLock { state in
+      state.refusalsEnd = SystemClock.now + Self.refusalsCount
+      return state.refusals.begin(failure, tells: isOwn)
+    }
+    if isNews { log.error("what was submitted for the fleet is refused: \(failure)") }
+  }
+
+  func noteSubmissionsTaken() {
+    if state.withLock({ $0.refusals.end() }) { log.notice("what is submitted for the fleet is taken again") }
+  }
 
   func set(failure: FleetError?) {
     guard let failure else {

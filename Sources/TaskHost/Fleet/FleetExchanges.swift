@@ -60,13 +60,16 @@ final class FleetExchanges {
   func serve() {
     while true {
       var work = agent.takeWork()
+      let submits = !work.arrivals.isEmpty
       var pause = Duration.zero
       do throws(FleetError) {
         pause = try turn(&work)
         failures = 0
         agent.set(failure: nil)
+        if submits { agent.noteSubmissionsTaken() }
       } catch {
         agent.putBack(work)
+        if !work.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: error) }
         writer.refuse(work.arrivals, error)
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {

@@ -16,14 +16,15 @@ final class FleetOutbox {
   /// What the last connection left at the server.
   private var left: Int64?
   private var writer: FleetWriter
-  /// Why the last submissions were not added, and how often in a row sending failed.
-  private var (trouble, failures) = (FleetTrouble(), 0)
+  /// How often in a row sending failed.
+  private var failures = 0
 
   init(_ agent: FleetAgent) { (self.agent, writer) = (agent, FleetWriter(agent)) }
 
   /// Sends what comes, until the agent is over and nothing waits any more.
   func serve() {
     while var outgoing = agent.takeOutgoing() {
+      let submits = !outgoing.arrivals.isEmpty
       var added = 0
       var failure: FleetError?
       do throws(FleetError) {
@@ -33,6 +34,7 @@ final class FleetOutbox {
         try writer.add(&outgoing.arrivals, session, counting: &added)
       } catch { failure = error }
       agent.note(added: added)
+      if submits, failure == nil { agent.noteSubmissionsTaken() }
       note(failure, leaving: outgoing)
     }
   }
@@ -51,18 +53,12 @@ final class FleetOutbox {
   ///   - failure: Why some were not sent; nil if all were.
   ///   - outgoing: Those that were not.
   private func note(_ failure: FleetError?, leaving outgoing: FleetAgent.Outgoing) {
-    guard let failure else {
-      failures = 0
-      if trouble.end() { agent.log.notice("what is submitted for the fleet is taken again") }
-      return
-    }
+    guard let failure else { return failures = 0 }
+    if !outgoing.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: failure) }
     agent.putBack(outgoing.ended)
     writer.refuse(outgoing.arrivals, failure)
     left = session?.left ?? left
     (session, writer) = (nil, FleetWriter(agent))
-    if trouble.begin(failure, tells: agent.trouble == nil && !outgoing.arrivals.isEmpty) {
-      agent.log.error("what was submitted for the fleet is refused: \(failure)")
-    }
     failures += 1
     agent.rest(for: agent.place.pause(after: failures))
   }
