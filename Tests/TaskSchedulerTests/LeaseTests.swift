@@ -159,6 +159,12 @@ struct LeaseTests {
     host.launcher.end(try await host.order().run, .returned(.retry, stop: nil))
     let retried = try await host.surrendered().record.due
     #expect((before + .seconds(30)...now.upperBound + .seconds(90)).contains(retried), "\(retried - before)")
+    var waiting = host.record(2)
+    waiting.due = before + .seconds(60)
+    let why = await withCheckedContinuation { done in
+      host.scheduler.explanation(of: waiting, edges: [], lastEnded: nil) { why, _ in done.resume(returning: why) }
+    }
+    #expect(why.gates.map(\.until) == [waiting.due])
   }
 
   @Test("a payload that does not fit the handler fails the request for good with the reason, whoever has checked it before")

@@ -63,7 +63,7 @@ extension SchedulerCore {
           kind: "predecessor", sentence: "it waits for a run of \(predecessor) to end", since: record.submitted,
           heldBy: [predecessor.description], remedy: "\(predecessor) ends: see taskhost tasks why \(predecessor)"))
     }
-    if let gate = timeGate(of: record, lastEnded: lastEnded, now: now) { gates.append(gate) }
+    if let gate = timeGate(of: record, lastEnded: lastEnded, now: self.now(for: record.id, now)) { gates.append(gate) }
     let identifier = record.request.identifier
     guard let handler = handlers[identifier] else {
       guard !policy.awaitingApproval.contains(identifier) else {
