@@ -136,6 +136,20 @@ struct FleetTests {
     }
   }
 
+  @Test("a host that was in its fleet launches and does its own work while the database has no fleet, as before a restore")
+  func restored() async throws {
+    let fleet = try await FleetGround()
+    try await fleet.withHost { host in
+      #expect(try await host.terminate().status == 0)
+      try fleet.server.run("ALTER SCHEMA taskhost RENAME TO away", on: fleet.address)
+      try await host.start()
+      #expect(try await host.cli("submit", "here", "--wait").status == 0)
+      try fleet.server.run("ALTER SCHEMA away RENAME TO taskhost", on: fleet.address)
+      try await host.current.line(with: "joined the fleet")
+      try await host.request(try await FleetGround.submit(host), is: "succeeded")
+    }
+  }
+
   @Test("days of the history that are missing are made as soon as an end needs them")
   func days() async throws {
     let fleet = try await FleetGround(lease: "10s")
