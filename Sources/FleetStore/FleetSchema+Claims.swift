@@ -103,10 +103,10 @@ extension FleetSchema {
     """,
     // What a host asks for each time: moves what has become due, and claims of `lanes` what has the lowest ranks: of each at most `limits`, and
     // of those in one of the `groups` together no more either. The last row has no id, and says how many requests have become due, when the
-    // next one is due, one that prefers another host may be taken, or a deadline or a pause ends, which of the host's requests somebody has cancelled, which
-    // ones are late, whether an event is to be told of, in which of the lanes `watched` requests are ready and left, in which others from `start`
-    // on and besides the needs that are `shut`, if the host names its `identifiers` (see find_lanes), and the pauses, if they are not those of
-    // `known_pauses`. A host that finds nothing writes nothing.
+    // next one is due, one that prefers another host may be taken, or a deadline or a pause ends, which requests somebody has cancelled (see
+    // `cancelled`), which ones are late, whether an event is to be told of, in which of the lanes `watched` requests are ready and left, in
+    // which others from `start` on and besides the needs that are `shut`, if the host names its `identifiers` (see find_lanes), and the
+    // pauses, if they are not those of `known_pauses`. A host that finds nothing writes nothing.
     //
     // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
     //
@@ -125,8 +125,9 @@ extension FleetSchema {
       pauses text)
     LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan \(indexed) AS $$
     DECLARE
-      i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; picked tid[]; taken tid[] := '{}'; used bigint[] := '{}';
-      counted text; running jsonb; few integer := \(fewUnweighed); left_bytes bigint := \(ClaimedRequest.bytesTogether); its_bytes bigint;
+      i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; used bigint[] := '{}';
+      picked tid[]; taken tid[] := '{}'; few integer := \(fewUnweighed); left_bytes bigint := \(ClaimedRequest.bytesTogether); its_bytes bigint;
+      counted text; running jsonb;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;

@@ -124,7 +124,7 @@ extension FleetSchema {
     #variable_conflict use_column
     BEGIN
       RETURN QUERY INSERT INTO taskhost.raised (request, event, payload)
-      SELECT c.request, name, content FROM taskhost.claim c WHERE c.request = ANY (ids)
+      SELECT c.request, name, content FROM taskhost.claim c WHERE c.request = ANY (ids) ORDER BY c.request
       ON CONFLICT (request) DO UPDATE SET payload = coalesce(excluded.payload, raised.payload)
       RETURNING raised.request;
     END $$

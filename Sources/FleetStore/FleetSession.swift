@@ -292,15 +292,15 @@ package final class FleetSession {
       else { return nil }
       let id = RequestID(sequence: sequence, origin: origin)
       let (payload, eventPayload, checkpoint) = (rows.bytes(row, 5) ?? [], rows.bytes(row, 6), rows.bytes(row, 7))
-      let sizes = (payload.count, eventPayload?.count ?? 0, checkpoint?.count ?? 0)
+      let bytes = (payload: payload.count, event: eventPayload?.count ?? 0, checkpoint: checkpoint?.count ?? 0)
       let record = Result { () throws(RecordText.Flaw) in
-        try RecordText.check(payloadBytes: sizes.0, eventPayloadBytes: sizes.1, checkpointBytes: sizes.2)
+        try RecordText.check(payloadBytes: bytes.payload, eventPayloadBytes: bytes.event, checkpointBytes: bytes.checkpoint)
         return try RecordText.request(text, id: id, payload: payload)
       }
       return ClaimedRequest(
         id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), eventPayload: eventPayload,
         checkpoint: checkpoint, isHeld: column.map { rows.flag(row, $0) } ?? false, record: record,
-        bytes: sizes.0 + sizes.1 + sizes.2)
+        bytes: bytes.payload + bytes.event + bytes.checkpoint)
     }
   }
 

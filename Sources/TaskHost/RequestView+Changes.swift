@@ -27,9 +27,8 @@ extension RequestView {
   func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     guard let fleet, fleet.has(id) else { return change(id, .cancel(id), completion: completion) }
     do throws(StoreError) {
-      guard var record = try request(id), let isAsked = try stop(id, fleet) else { return change(id, .cancel(id), completion: completion) }
-      guard isAsked else { return change(id, .cancel(id), completion: completion) }
-      record.stopRequested = .cancelled
+      guard try stop(id, fleet), var record = try request(id) else { return change(id, .cancel(id), completion: completion) }
+      if !record.state.isFinal { record.stopRequested = .cancelled }
       // If this host has it, that is the first to know; if it has just ended here, the database knows.
       fleet.agent.cancelHeld(id) { [record] in completion(.success((try? $0.get()) ?? record)) }
     } catch { completion(.failure(RequestRefusal(error))) }
@@ -37,11 +36,11 @@ extension RequestView {
 
   /// Notes in the fleet's database that a request is cancelled which a host has, so that the loss of that host does not bring it back.
   ///
-  /// - Returns: Whether a host has it; nil if the database is away, and this host has it.
-  private func stop(_ id: RequestID, _ fleet: FleetView) throws(StoreError) -> Bool? {
+  /// - Returns: Whether a host has it, and that is noted. If the database is away, what this host has is cancelled here.
+  private func stop(_ id: RequestID, _ fleet: FleetView) throws(StoreError) -> Bool {
     do throws(StoreError) { return try fleet.read { (session) throws(FleetError) in try session.stop(id) } } catch {
       guard try held.request(id) != nil else { throw error }
-      return nil
+      return false
     }
   }
 

@@ -69,10 +69,10 @@ final class FleetExchanges {
         if submits { agent.noteSubmissionsTaken() }
       } catch {
         agent.putBack(work)
-        if !work.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: error) }
         writer.refuse(work.arrivals, error)
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
         if error != .fenced {
+          if !work.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: error) }
           forgetSession()
           failures += 1
           agent.set(failure: error)
