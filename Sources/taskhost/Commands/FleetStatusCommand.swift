@@ -61,7 +61,9 @@ struct FleetStatusCommand: ParsableCommand {
       }
     } else {
       let length = DurationFormat.text(milliseconds: lease.wholeMilliseconds)
-      Terminal.print("hosts    \(alive.count) alive, \(expired.count) expired; a lease lasts \(length)")
+      let draining = alive.count { $0.state == .draining }
+      let drained = draining == 0 ? "" : " (\(draining) draining)"
+      Terminal.print("hosts    \(alive.count) alive\(drained), \(expired.count) expired; a lease lasts \(length)")
       let age = counts.oldestDue.map {
         ", the oldest due for \(DurationFormat.text(milliseconds: max(0, (counts.now - $0).wholeMilliseconds)))"
       }
