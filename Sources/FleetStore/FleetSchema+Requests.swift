@@ -129,7 +129,7 @@ extension FleetSchema {
       RETURNING raised.request;
     END $$
     """,
-    // Requests that nobody owns and whose deadline has passed: they wait for fewer conditions now.
+    // Requests that nobody owns and whose deadline has passed: they need less now.
     """
     CREATE OR REPLACE FUNCTION taskhost.late() RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
     BEGIN

@@ -1,9 +1,10 @@
 import TaskModel
 
-// How lanes go that nobody uses any more, such as those of concurrency keys that came once.
+// How lanes that nobody uses any more are removed, such as those of concurrency keys that came only once.
 
 extension FleetSchema {
-  /// Whoever has asked for a lane's number may use it for so long: hosts ask anew after an hour, applications' transactions have ended.
+  /// How long a lane's number may be used by whoever has asked for it: hosts ask anew after an hour, and applications' transactions have
+  /// ended by then.
   private static let daysOfUse = 2
   /// If there are more requests, lanes stay: to look at all requests takes too long then.
   private static let mostRequests = 500_000

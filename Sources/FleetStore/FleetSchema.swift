@@ -60,7 +60,7 @@ enum FleetSchema {
     "CREATE INDEX request_failed ON taskhost.request (identifier, id) WHERE state = 'failed'",
     "CREATE INDEX request_stop ON taskhost.request (id) WHERE stop",
     eventIndex,
-    // The deadlines of those that have conditions until then.
+    // The deadlines of those that need less afterwards.
     "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
     // Events that came while somebody had the request that waits for them: it is woken when it is back.
     "CREATE TABLE taskhost.raised (request bigint PRIMARY KEY, event text NOT NULL, payload bytea)",
@@ -150,8 +150,8 @@ enum FleetSchema {
   static var tableNames: [String] { names(of: allTables) }
   static var firstTableNames: [String] { names(of: firstTables) }
 
-  /// Makes the indexes that somebody has dropped.
-  static var missingIndexes: [String] {
+  /// Make the indexes that somebody has dropped.
+  static var indexRepairs: [String] {
     indexes.map { $0.statement.replacing("INDEX ", with: "INDEX IF NOT EXISTS ", maxReplacements: 1) }
   }
 

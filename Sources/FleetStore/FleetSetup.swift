@@ -50,7 +50,7 @@ package enum FleetSetup {
         throw PostgresError(code: "42P01", (0..<missing.count).compactMap { missing.text($0, 0) }.joined(separator: ", ") + " is missing")
       }
       try connection.run(
-        (FleetSchema.corrections + FleetSchema.missingIndexes).map { PostgresStatement($0) } + functions + [
+        (FleetSchema.corrections + FleetSchema.indexRepairs).map { PostgresStatement($0) } + functions + [
           PostgresStatement(
             "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
             .int(historyDays.map { Int64($0) })),

@@ -94,7 +94,7 @@ extension Host {
     return try await onThread { [view] in Result { () throws(StoreError) in try body(view) }.mapError { RequestRefusal($0) } }
   }
 
-  /// Asks the fleet's database for a part of an answer; nil if there is no fleet, or if the database does not answer.
+  /// Asks the fleet's database for its part of an answer. Returns nil without a fleet, and if the database does not answer.
   func askFleet<Value: Sendable>(_ body: @escaping @Sendable (FleetSession) throws(FleetError) -> Value) async -> Value? {
     guard let fleet else { return nil }
     let answer = try? await onThread { .success((try? fleet.readIfThere(body)) ?? nil) }

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("a cancel that meets the end of a run keeps the request from running again")
+  @Test("a cancel that arrives as a run ends keeps the request from running again")
   func cancelled() async throws {
     try await withUnrecordedEnd(code: 75) { host, id in
       let answer = try await onThread { [socket = host.socket] in try SocketClient(socket).request("DELETE", "/v1/requests/\(id)") }
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("an event that meets the end of a run makes the request run once more, with its payload")
+  @Test("an event that arrives as a run ends makes the request run once more, with the event's payload")
   func event() async throws {
     let notice = Guarded<Task<JSON, any Error>?>(nil)
     try await withUnrecordedEnd(code: 0, ["--on-event", "deploy", "--every-event"]) { host, _ in

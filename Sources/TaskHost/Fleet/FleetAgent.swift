@@ -271,15 +271,9 @@ final class FleetAgent: Sendable {
   /// Cancels requests that are here, each once.
   func cancel(_ ids: [RequestID]) {
     guard !ids.isEmpty else { return }
-    let new = state.withLock { state in
-      let new = ids.filter { state.holdings[$0] != nil && !state.cancelled.contains($0) }
-      state.cancelled.formUnion(new)
-      return new
-    }
-    for id in new {
-      // Its run may have ended at this moment.
-      scheduler.perform(.cancel(id)) { _ in }
-    }
+    let new = state.withLock { state in ids.filter { state.holdings[$0] != nil && !state.cancelled.contains($0) } }
+    // Its run may have ended at this moment.
+    for id in new { cancelHeld(id) { _ in } }
   }
 
   /// Cancels a request of which the database knows that it is cancelled, if it is here.

@@ -27,9 +27,11 @@ struct FleetErrand: Sendable {
     let moves: FleetKeyMoves
     /// Whether all that was taken has come to the scheduler; the rest goes back as it is.
     var isWhole = true
+    /// See ``FleetGathering/noted``.
+    var noted = 0
     /// What is left for another turn: the requests are more than the database gives and takes at once.
     var rest: Subject?
-    /// Notes the part's result, and tells who asked once there is no rest.
+    /// Adds the result of this part. After the last part, it answers whoever asked for the change.
     let tell: @Sendable (_ isLast: Bool) -> Void
   }
 
@@ -38,7 +40,7 @@ struct FleetErrand: Sendable {
   var revives = false
   /// Of which events the requests know afterwards.
   var heard = FleetHeard.nothing
-  /// Gets the number of requests that others have, and that hear of the event when they are back.
+  /// Gets ``FleetGathering/noted`` of each part that is done.
   var noted: @Sendable (Int) -> Void = { _ in }
   /// Whether its submission was counted when it arrived, see ``FleetBound``.
   var isCounted = false
@@ -107,6 +109,7 @@ extension FleetExchanges {
       } while triesLeft > 0
       switch result {
       case .success(let visited):
+        errand.noted(visited.noted)
         visited.tell(visited.rest == nil)
         if let rest = visited.rest {
           var errand = errand
@@ -144,7 +147,8 @@ extension FleetExchanges {
     switch answer.wait() {
     case .success(var visited):
       try settle(visited, of: errand, session, incarnation)
-      (visited.isWhole, visited.rest) = (visited.changed.count >= gathered.count, gathered.rest)
+      visited.isWhole = visited.changed.count >= gathered.count
+      (visited.noted, visited.rest) = (gathered.noted, gathered.rest)
       return .success(visited)
     case .failure(let refusal): return .failure(refusal)
     }

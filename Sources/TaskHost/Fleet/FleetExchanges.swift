@@ -313,7 +313,7 @@ final class FleetExchanges {
       return
     }
     do throws(FleetError) { try session.sweepLanes() } catch {
-      agent.log.warning("what requests of the fleet needed that are gone was not removed: \(error)")
+      agent.log.warning("unused lanes of the fleet were not removed: \(error)")
     }
   }
 

@@ -10,6 +10,8 @@ struct FleetGathering {
   var subjects: [RequestID] = []
   /// How many were taken, with those that do not come.
   var count = 0
+  /// How many requests others have, and hear of the event when they are back.
+  var noted = 0
   /// What of the errand's subject was left for another turn.
   var rest: FleetErrand.Subject?
 }
@@ -115,7 +117,7 @@ extension FleetExchanges {
       // One that has just come or gone was neither free nor taken: it is looked for again.
       for _ in 0..<Self.mostLooks where !rest.isEmpty {
         let noted = try session.note(event, for: Array(rest))
-        errand.noted(noted.count)
+        gathering.noted += noted.count
         rest.subtract(noted)
         guard !rest.isEmpty else { break }
         let free = try take(Array(rest), for: errand, session, incarnation)

@@ -2,8 +2,8 @@ import FleetStore
 import HostThreads
 import TaskModel
 
-/// The numbers that lanes have in the fleet's database, as far as one connection has asked for them. It asks anew after an hour: lanes go
-/// that nobody uses, see ``FleetSession/sweepLanes()``. Of a claimed request it learns no number: its lane may be one that goes.
+/// The numbers that lanes have in the fleet's database, as far as one connection has asked for them. It asks anew after an hour,
+/// because unused lanes are removed, see ``FleetSession/sweepLanes()``. It learns no number from a claimed request, whose lane may be removed soon.
 struct FleetLaneNumbers {
   private var ids: [Lane: Int64] = [:]
   /// When the oldest of them was asked for, by the boot clock.
