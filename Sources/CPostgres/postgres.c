@@ -1,9 +1,12 @@
 #include "taskhost_postgres.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* PQconninfoOption */
 typedef struct {
@@ -15,6 +18,7 @@ static struct {
   pg_option *(*conninfoParse)(const char *, char **);
   void (*conninfoFree)(pg_option *);
   pg_conn *(*connectParams)(const char *const *, const char *const *, int);
+  pg_conn *(*connectStart)(const char *const *, const char *const *, int);
   int (*status)(const pg_conn *);
   int (*socket)(const pg_conn *);
   int (*backendPID)(const pg_conn *);
@@ -71,6 +75,7 @@ int pg_load(char *message, size_t size) {
       FIND(conninfoParse, "PQconninfoParse");
       FIND(conninfoFree, "PQconninfoFree");
       FIND(connectParams, "PQconnectdbParams");
+      FIND(connectStart, "PQconnectStartParams");
       FIND(status, "PQstatus");
       FIND(socket, "PQsocket");
       FIND(backendPID, "PQbackendPID");
@@ -127,6 +132,34 @@ static int are_ports(const char *text) {
   }
 }
 
+/* No server has a socket there: a connection fails at once, and its reason names this. */
+static const char *const nowhere = "/dev/null/taskhost";
+
+/* Whether libpq takes the values of an address, which it reads as it begins to connect, for as many `servers` as the address names. */
+static int are_values_sound(const char *address, size_t servers, char *message, size_t size) {
+  char *hosts = malloc(servers * (strlen(nowhere) + 1));
+  if (hosts == NULL) return 1;
+  char *end = hosts;
+  for (size_t server = 0; server < servers; server++) end += sprintf(end, server == 0 ? "%s" : ",%s", nowhere);
+  const char *const keywords[] = {"dbname", "host", "hostaddr", NULL};
+  const char *const values[] = {address, hosts, "", NULL};
+  pg_conn *connection = pq.connectStart(keywords, values, 1);
+  free(hosts);
+  if (connection == NULL) return 1;
+  const char *reason = pq.errorMessage(connection);
+  int is_sound = pq.status(connection) != PG_CONNECTION_BAD || strstr(reason, nowhere) != NULL;
+  if (!is_sound) snprintf(message, size, "%s", reason);
+  pq.finish(connection);
+  return is_sound;
+}
+
+/* How many servers a list names. */
+static size_t count(const char *list) {
+  size_t count = 1;
+  for (; *list != '\0'; list++) count += *list == ',';
+  return count;
+}
+
 int pg_read_address(const char *address, char *message, size_t size) {
   char *reason = NULL;
   pg_option *options = pq.conninfoParse(address, &reason);
@@ -135,17 +168,38 @@ int pg_read_address(const char *address, char *message, size_t size) {
     pq.freemem(reason);
     return -1;
   }
-  int has_password = 0;
+  int has_password = 0, has_service = 0, is_sound = 1;
+  size_t servers = 1;
   for (const pg_option *option = options; option->keyword != NULL; option++) {
-    if (option->val != NULL && (strcmp(option->keyword, "password") == 0 || strcmp(option->keyword, "sslpassword") == 0)) has_password = 1;
-    if (option->val != NULL && strcmp(option->keyword, "port") == 0 && !are_ports(option->val)) {
+    if (option->val == NULL) continue;
+    if (strcmp(option->keyword, "password") == 0 || strcmp(option->keyword, "sslpassword") == 0) has_password = 1;
+    if (strcmp(option->keyword, "service") == 0) has_service = 1;
+    if (strncmp(option->keyword, "host", 4) == 0 && count(option->val) > servers) servers = count(option->val);
+    if (strcmp(option->keyword, "port") == 0 && !are_ports(option->val)) {
       snprintf(message, size, "\"%.40s\" is not a port", option->val);
-      has_password = -1;
-      break;
+      is_sound = 0;
     }
   }
   pq.conninfoFree(options);
-  return has_password;
+  /* A service is in a file that the user who asks may not have. */
+  if (is_sound && !has_service) is_sound = are_values_sound(address, servers, message, size);
+  return is_sound ? has_password : -1;
+}
+
+int pg_find_unreadable(const char *address, char *message, size_t size) {
+  static const char *const files[] = {"passfile", "sslrootcert", "sslcert", "sslkey", "sslcrl"};
+  int is_found = 0;
+  pg_option *options = pq.conninfoParse(address, NULL);
+  for (const pg_option *option = options; option != NULL && option->keyword != NULL && !is_found; option++) {
+    for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
+      /* Other values are words, such as "system", or name an engine. */
+      if (option->val == NULL || option->val[0] != '/' || strcmp(option->keyword, files[file]) != 0) continue;
+      is_found = access(option->val, R_OK) != 0;
+      if (is_found) snprintf(message, size, "%s: %s: %s", option->keyword, option->val, strerror(errno));
+    }
+  }
+  pq.conninfoFree(options);
+  return is_found;
 }
 
 pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname) {

@@ -18,6 +18,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   case locked
   /// The database cannot hold a value, in its own words: the same will be refused again.
   case unfit(String)
+  /// The user may not do it, in the database's words.
+  case unpermitted(String)
   /// Anything else, in the database's words.
   case refused(String)
 
@@ -27,6 +29,9 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     if case .away = before, case .away = self { return false }
     return before != self
   }
+
+  /// What to do about a database that cannot be reached.
+  package static let reaching = "see that it runs, and that the address, the user, its password and the certificates are right"
 
   /// What happened, and what to do.
   package var description: String {
@@ -47,6 +52,9 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
       "the fleet's tables have version \(found), and this taskhost knows up to \(FleetSchema.version): install a newer one"
     case .version(let found):
       "the fleet's tables have version \(found), and this taskhost needs \(FleetSchema.oldestVersion): run taskhost fleet init"
+    case .unpermitted(let reason):
+      "the fleet's database refused: \(reason): let the role own the schema taskhost, or be a member of the role that does; "
+        + "to make it, a role needs CREATE on the database"
     case .refused(let reason): "the fleet's database refused: \(reason)"
     }
   }
@@ -59,6 +67,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     case "3F000": self = .notInitialised
     case "42P01" where error.message.contains("\"taskhost.fleet\""): self = .notInitialised
     case "42P01", "42883": self = .incomplete(error.description)
+    case "42501": self = .unpermitted(error.description)
     case "55P03": self = .locked
     case let code? where code.hasPrefix("22") || code.hasPrefix("54"): self = .unfit(error.description)
     case _ where error.isLost || error.isMomentary: self = .away(error.description, isThere: !error.isLost)

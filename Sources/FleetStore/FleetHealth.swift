@@ -105,6 +105,8 @@ package struct FleetHealth: Sendable {
   package var homeless: [String] = []
   package var waiting: [Waiting] = []
   package var ill: [Ill] = []
+  /// Pending requests that no host would find, of those that were looked at.
+  package var strays: (count: Int64, first: RequestID?) = (0, nil)
 
   package init() {}
 }

@@ -23,6 +23,19 @@ extension FleetSchema {
       RETURN waiting;
     END $$
     """,
+    // Pending requests that no host would find, because somebody has deleted rows: of a sample of `share` percent. First by the indexes; only
+    // of those that are not where they should be, whether they are anywhere.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.strays(share double precision) RETURNS TABLE (request bigint) LANGUAGE sql AS $$
+      SELECT s.id FROM (
+        SELECT r.id FROM taskhost.request r TABLESAMPLE SYSTEM (share) WHERE r.state = 'pending'
+          AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id)
+          AND NOT EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = r.lane AND q.rank = r.rank AND q.request = r.id)
+          AND NOT EXISTS (SELECT FROM taskhost.later l WHERE l.due = r.due AND l.request = r.id) OFFSET 0) s
+      WHERE NOT EXISTS (SELECT FROM taskhost.ready q WHERE q.request = s.id)
+        AND NOT EXISTS (SELECT FROM taskhost.later l WHERE l.request = s.id)
+    $$
+    """,
     """
     CREATE OR REPLACE FUNCTION taskhost.lane_of(which text, needs text, its_key text) RETURNS integer LANGUAGE plpgsql \(indexed) AS $$
     DECLARE found integer;
@@ -204,15 +217,18 @@ extension FleetSchema {
   ]
 
   static let submitting = [
-    // How many requests of an identifier live. No index has that: it would cost each of them more than this. Of a large table, a sample of its
-    // pages is counted, which takes some milliseconds.
+    // How many percent of the requests can be read in some milliseconds.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.sample_share() RETURNS double precision LANGUAGE sql AS $$
+      SELECT least(100, 200000 / greatest(1, pg_relation_size('taskhost.request') / current_setting('block_size')::double precision))
+    $$
+    """,
+    // How many requests of an identifier live. No index has that: it would cost each of them more than this. Of a large table, a sample is counted.
     """
     CREATE OR REPLACE FUNCTION taskhost.live_count(which text) RETURNS bigint LANGUAGE plpgsql AS $$
-    DECLARE
-      pages double precision := pg_relation_size('taskhost.request') / current_setting('block_size')::integer;
-      share double precision := least(1, 2000 / greatest(1, pages));
+    DECLARE share double precision := taskhost.sample_share();
     BEGIN
-      RETURN (SELECT (count(*) / share)::bigint FROM taskhost.request r TABLESAMPLE SYSTEM (100 * share)
+      RETURN (SELECT (100 * count(*) / share)::bigint FROM taskhost.request r TABLESAMPLE SYSTEM (share)
         WHERE r.identifier = which AND r.state <> 'failed');
     END $$
     """,

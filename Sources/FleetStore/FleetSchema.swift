@@ -126,6 +126,8 @@ enum FleetSchema {
       IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'taskhost.lane'::regclass AND attname = 'retired') THEN
         ALTER TABLE taskhost.lane ADD COLUMN retired bigint, DROP CONSTRAINT IF EXISTS lane_needs;
         ALTER TABLE taskhost.fleet ADD COLUMN lanes_swept bigint NOT NULL DEFAULT 0;
+      END IF;
+      IF to_regclass('taskhost.lane_needs') IS NULL THEN
         \(lanesAreUnique);
       END IF;
     END $$
@@ -153,14 +155,22 @@ enum FleetSchema {
   /// Make the indexes that somebody has dropped.
   static var indexRepairs: [String] {
     indexes.map { $0.statement.replacing("INDEX ", with: "INDEX IF NOT EXISTS ", maxReplacements: 1) }
+      + primaryKeys.map { "CREATE UNIQUE INDEX IF NOT EXISTS \($0.name) ON \($0.table) (\($0.columns))" }
   }
 
-  /// The names of all indexes, without the schema's. Those of primary keys cannot be made anew while values may be there twice.
-  static var indexNames: [String] {
-    indexes.map(\.name)
-      + allTables.filter { $0.contains("PRIMARY KEY") }.flatMap { names(of: [$0]) }.map {
-        $0.dropFirst("taskhost.".count) + "_pkey"
-      }
+  /// The names of all indexes, without the schema's.
+  static var indexNames: [String] { indexes.map(\.name) + primaryKeys.map(\.name) + ["lane_needs"] }
+
+  /// The names of their indexes, the tables, and the columns.
+  private static var primaryKeys: [(name: String, table: String, columns: String)] {
+    allTables.compactMap { statement in
+      guard let table = names(of: [statement]).first, let key = statement.firstRange(of: "PRIMARY KEY") else { return nil }
+      // Either a list follows, or it is the first column.
+      let list = statement[key.upperBound...].drop { $0 == " " }
+      let column = statement.drop { $0 != "(" }.dropFirst().drop { $0 == " " || $0 == "\n" }
+      let columns = list.first == "(" ? list.dropFirst().prefix { $0 != ")" } : column.prefix { $0 != " " }
+      return (table.dropFirst("taskhost.".count) + "_pkey", table, String(columns))
+    }
   }
 
   private static var indexes: [(name: String, statement: String)] {

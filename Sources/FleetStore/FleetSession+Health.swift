@@ -36,9 +36,9 @@ extension FleetSession {
   private func readTables(_ patience: Duration, _ health: inout FleetHealth) throws(FleetError) {
     let rows = try ask([
       Self.lockPatience, PostgresStatement("SELECT version::bigint FROM taskhost.fleet"), Self.homeless,
-      PostgresStatement(Self.waiting, .int(patience.wholeMilliseconds)), Self.ill,
+      PostgresStatement(Self.waiting, .int(patience.wholeMilliseconds)), Self.ill, Self.strays,
     ])
-    guard rows.count == 5 else { throw .refused("it did not answer all statements") }
+    guard rows.count == 6 else { throw .refused("it did not answer all statements") }
     health.schema = rows[1].int(0, 0) ?? 0
     health.homeless = Self.texts(rows[2])
     health.waiting = (0..<rows[3].count).map { row in
@@ -47,6 +47,7 @@ extension FleetSession {
         needs: rows[3].text(row, 2).flatMap { try? RecordText.gates($0) } ?? .none, age: .milliseconds(rows[3].int(row, 3) ?? 0))
     }
     health.ill = (0..<rows[4].count).compactMap { ill(rows[4], $0) }
+    health.strays = (rows[5].int(0, 0) ?? 0, rows[5].int(0, 1).map { RequestID(sequence: $0, origin: origin) })
     health.members = try members()
   }
 
@@ -222,6 +223,8 @@ extension FleetSession {
     JOIN taskhost.request r ON r.id = f.request
     WHERE r.due < taskhost.now_ms() - $1 AND l.identifier IN (\(living)) ORDER BY r.due LIMIT 5
     """
+
+  private static let strays = PostgresStatement("SELECT count(*), min(s.request) FROM taskhost.strays(taskhost.sample_share()) s")
 
   /// What hosts hold or could take, up to some thousands.
   private static let ill = PostgresStatement(

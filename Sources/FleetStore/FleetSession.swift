@@ -41,11 +41,12 @@ package final class FleetSession {
       process = pid == connection.serverProcess ? pid : nil
       // What nobody waits for any more must not go on at the server. This does not end a commit that waits for a standby. Where packets are
       // lost, the server may have half of a transaction, and never learn that its client is gone: it asks, so that others do not wait for
-      // its keys for hours. Behind a pool, all this would be for whoever gets the connection next.
+      // its keys for hours. What the role or the database has set for others is no use here. Behind a pool, all this would be for whoever gets the connection next.
       if process != nil {
         connection.isAlone = true
         let settings = [
           ("statement_timeout", "\((patience * 9 / 10).wholeMilliseconds)"),
+          ("lock_timeout", "0"), ("idle_session_timeout", "0"), ("default_transaction_isolation", "read committed"),
           ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3"),
         ]
         try connection.run(
@@ -56,10 +57,12 @@ package final class FleetSession {
       }
     } catch { throw FleetError(error) }
     guard !fleet.flag(0, 5) else { throw .away("a commit of this host waits there for a synchronous standby") }
-    guard let version = fleet.int(0, 0), let origin = fleet.int(0, 1), let lease = fleet.int(0, 2) else { throw .notInitialised }
+    guard let version = fleet.int(0, 0), let origin = fleet.int(0, 1), let lease = fleet.int(0, 2) else {
+      throw .incomplete("the row of taskhost.fleet is missing")
+    }
     // A newer schema keeps what this host calls, see ``FleetSchema``.
     guard version >= FleetSchema.oldestVersion else { throw .version(found: version) }
-    try FleetSetup.checkEncoding(fleet.text(0, 3))
+    if let reason = FleetSetup.unfitEncoding(fleet.text(0, 3)) { throw .refused(reason) }
     (self.origin, self.lease) = (UInt64(bitPattern: origin), .milliseconds(lease))
   }
 

@@ -21,7 +21,7 @@ package enum FleetSetup {
       let connection = try PostgresConnection(address, name: "taskhost fleet init")
       let deadline = SystemClock.now + .seconds(60)
       let encoding = try connection.run(PostgresStatement("SELECT current_setting('server_encoding')"), by: deadline).text(0, 0)
-      do { try checkEncoding(encoding) } catch { throw PostgresError(code: wrongEncoding, "\(error)") }
+      if let reason = unfitEncoding(encoding) { throw PostgresError(code: unfit, reason) }
       let exists = try connection.run(
         PostgresStatement("SELECT to_regclass('taskhost.fleet') IS NOT NULL"), by: deadline
       ).flag(0, 0)
@@ -39,7 +39,7 @@ package enum FleetSetup {
         return .made
       }
       let fleet = try connection.run(PostgresStatement("SELECT version, lease_ms FROM taskhost.fleet"), by: deadline)
-      let version = fleet.int(0, 0) ?? 0
+      guard let version = fleet.int(0, 0) else { throw PostgresError(code: incomplete, "the row of taskhost.fleet is missing") }
       guard version <= FleetSchema.version else { throw PostgresError(code: tooNew, "\(version)") }
       if let lease, let known = fleet.int(0, 1), known != lease.wholeMilliseconds {
         throw PostgresError(code: otherLease, "\(known)")
@@ -47,7 +47,8 @@ package enum FleetSetup {
       let missing = try connection.run(
         PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.firstTableNames)), by: deadline)
       guard missing.count == 0 else {
-        throw PostgresError(code: "42P01", (0..<missing.count).compactMap { missing.text($0, 0) }.joined(separator: ", ") + " is missing")
+        let names = (0..<missing.count).compactMap { missing.text($0, 0) }
+        throw PostgresError(code: incomplete, names.joined(separator: ", ") + " is missing")
       }
       try connection.run(
         (FleetSchema.corrections + FleetSchema.indexRepairs).map { PostgresStatement($0) } + functions + [
@@ -55,6 +56,7 @@ package enum FleetSetup {
             "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
             .int(historyDays.map { Int64($0) })),
           PostgresStatement("SELECT taskhost.keep_days()"),
+          PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"),
         ], by: deadline)
       return .updated(from: version)
     } catch {
@@ -62,17 +64,19 @@ package enum FleetSetup {
       case tooNew: throw .version(found: Int64(error.message) ?? 0)
       case otherLease:
         throw .refused("its leases last \(error.message) ms, on which its hosts rely: another length needs a new fleet")
-      case wrongEncoding: throw .refused(error.message)
+      case unfit: throw .refused(error.message)
+      case incomplete: throw .incomplete(error.message)
       default: throw FleetError(error)
       }
     }
   }
 
   /// What a payload or a message says, a database in another encoding than UTF-8 may not be able to hold.
-  static func checkEncoding(_ encoding: String?) throws(FleetError) {
-    guard encoding != "UTF8" else { return }
-    throw .refused("its encoding is \(encoding ?? "unknown"): make a database with ENCODING 'UTF8' (and TEMPLATE template0)")
+  static func unfitEncoding(_ encoding: String?) -> String? {
+    guard encoding != "UTF8" else { return nil }
+    return "its encoding is \(encoding ?? "unknown"): make a database with ENCODING 'UTF8' (and TEMPLATE template0)"
   }
 
-  private static let (tooNew, otherLease, wrongEncoding) = ("newer", "lease", "encoding")
+  /// Codes of what this finds out itself: no server has them.
+  private static let (tooNew, otherLease, unfit, incomplete) = ("newer", "lease", "unfit", "incomplete")
 }

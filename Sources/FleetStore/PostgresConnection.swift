@@ -48,7 +48,7 @@ final class PostgresConnection {
     else { throw PostgresError("no memory for a connection") }
     guard pg_status(connection) == Int32(PG_CONNECTION_OK), pg_prepare(connection) == 1 else {
       defer { pg_finish(connection) }
-      throw PostgresError(Self.message(of: connection))
+      throw PostgresError(Self.message(of: connection) + (Self.unreadableFile(address).map { "; \($0)" } ?? ""))
     }
     self.connection = connection
   }
@@ -72,6 +72,12 @@ final class PostgresConnection {
     case 1: return .hasPassword
     default: return .unreadable(text(reason))
     }
+  }
+
+  /// A file that an address names, and why it cannot be read: libpq goes on without, and the server's words do not say so.
+  private static func unreadableFile(_ address: String) -> String? {
+    var reason = [CChar](repeating: 0, count: 512)
+    return pg_find_unreadable(address, &reason, reason.count) == 0 ? nil : text(reason)
   }
 
   /// Lets libpq read an address; nil if this machine has no libpq.

@@ -40,6 +40,9 @@ int pg_load(char *message, size_t size);
  * `message`. */
 int pg_read_address(const char *address, char *message, size_t size);
 
+/* Whether this user cannot read one of the files that an address names, which `message` says then. */
+int pg_find_unreadable(const char *address, char *message, size_t size);
+
 /* Connects, and blocks for at most the `connect_timeout` of each server. */
 pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname);
 int pg_status(const pg_conn *connection);

@@ -36,7 +36,7 @@ extension HostParts {
         switch error {
         case .away: true
         // It was a fleet before: a backup may be on its way, or somebody has taken a right away.
-        case .notInitialised, .incomplete, .refused: noted != nil
+        case .notInitialised, .incomplete, .unpermitted, .refused: noted != nil
         default: false
         }
       guard mayHeal else { throw HostFailure(.configuration, "fleet.url: \(error)") }

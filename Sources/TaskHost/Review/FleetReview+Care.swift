@@ -163,7 +163,17 @@ extension FleetReview {
     let more =
       health.ill.count > 5
       ? [Finding(.requests, .warning, "\(health.ill.count - 5) more requests are like these", why: "only some are listed")] : []
-    return homeless + waiting + ill + more
+    return homeless + waiting + ill + more + strays()
+  }
+
+  private func strays() -> [Finding] {
+    guard health.strays.count > 0, let first = health.strays.first else { return [] }
+    let seen = health.strays.count == 1 ? "1 request is pending" : "\(health.strays.count) requests are pending"
+    return [
+      Finding(
+        .requests, .failure, of: "\(first)", "\(seen), and no host would find \(health.strays.count == 1 ? "it" : "them"): \(first)",
+        why: "somebody has deleted rows of taskhost.ready, later or claim", remedy: "run taskhost fleet init, which puts them back")
+    ]
   }
 
   /// `, for hosts with network, power, in the window "night"`.

@@ -31,15 +31,8 @@ public struct FleetReview: Sendable {
             why: "hosts run none of the fleet's requests, and refuse submissions",
             remedy: isThere
               ? "see in pg_stat_activity and pg_locks what it waits for"
-              : "do what it says; otherwise see that it runs, and that the address, the user and the certificates are right"
+              : FleetError.reaching
           )
-        ]
-      case .refused(let reason):
-        return [
-          Finding(
-            .database, .failure, "\(error)", why: "hosts run none of the fleet's requests",
-            remedy: reason.contains("permission denied")
-              ? "let the role own the schema taskhost, or be a member of the role that does" : nil)
         ]
       default: return [Finding(.database, .failure, "\(error)", why: "hosts run none of the fleet's requests")]
       }
@@ -63,8 +56,9 @@ public struct FleetReview: Sendable {
       (.database, server() + settings() + connections() + rights() + indexes() + fences() + days(), "PostgreSQL \(version)\(schema)"),
       (.clock, clock(), "this machine and the database agree"),
       (.transactions, transactions() + slots() + tables(), "none has been open for long, and dead rows are removed"),
-      (.replication, replication(), "a synchronous standby has what is acknowledged"),
     ]
+    // A standby says nothing of those beside it.
+    if !health.isStandby { parts.append((.replication, replication(), "a synchronous standby has what is acknowledged")) }
     if let unread = health.unread {
       parts.append((.requests, [Self.unread(unread)], ""))
     } else {
@@ -143,7 +137,8 @@ public struct FleetReview: Sendable {
         .failure, "default_transaction_read_only is on for \(health.user)", "hosts can write nothing",
         "ALTER ROLE \"\(health.user)\" SET default_transaction_read_only = off")
     }
-    if let level = health.settings["default_transaction_isolation"], level != "read committed" {
+    // A connection of a host's own sets some as it needs them.
+    if health.isPooled, let level = health.settings["default_transaction_isolation"], level != "read committed" {
       find(
         .failure, "default_transaction_isolation is \(level) for \(health.user)",
         "hosts that claim at once make each other's transactions fail",
@@ -151,13 +146,14 @@ public struct FleetReview: Sendable {
     }
     // The least that leaves a host's statements alone; 0 is no limit.
     let limits: [(String, least: Int64, String)] = [
-      ("statement_timeout", 10_000, "statements of a busy host are cancelled, and begin anew"),
       ("transaction_timeout", 10_000, "transactions of a busy host are cancelled, and begin anew"),
-      ("lock_timeout", 2_000, "hosts that wait for each other for a moment give up"),
       ("idle_in_transaction_session_timeout", 1_000, "a host that the machine slows down loses its connection"),
-      ("idle_session_timeout", 10_000, "hosts that have nothing to do lose their connections"),
     ]
-    for (name, least, why) in limits {
+    let limitsOfPools: [(String, least: Int64, String)] = [
+      ("statement_timeout", 10_000, "statements of a busy host are cancelled, and begin anew"),
+      ("lock_timeout", 2_000, "hosts that wait for each other for a moment give up"),
+    ]
+    for (name, least, why) in limits + (health.isPooled ? limitsOfPools : []) {
       guard let value = health.settings[name].flatMap(Int64.init), value > 0, value < least else { continue }
       find(
         .warning, "\(name) is \(value) ms for \(health.user)", why,
@@ -193,7 +189,7 @@ public struct FleetReview: Sendable {
       Finding(
         .database, .failure, "indexes of the fleet's tables are missing: \(Self.some(health.missingIndexes))",
         why: "submissions are refused, or claims slow; without a primary key, a key may be taken twice",
-        remedy: "run taskhost fleet init, which makes them; a primary key (_pkey) comes back from a backup")
+        remedy: "run taskhost fleet init, which makes them")
     ]
   }
 

@@ -63,16 +63,18 @@ struct FleetOptions: ParsableArguments {
   /// - Parameter address: A database that has answered before it failed: it is asked whether it waits for a standby.
   static func failure(_ error: FleetError, at address: String? = nil) -> CommandFailure {
     switch error {
-    case .away(let reason, _):
+    case .away(let reason, let isThere):
       switch address.map(FleetSession.waitingCommits) ?? 0 {
-      case 0: CommandFailure(.noHost, "the fleet's database", reason, remedy: "see that it runs, and that the address is right")
+      case 0:
+        CommandFailure(.noHost, "the fleet's database", reason, remedy: isThere ? "see taskhost fleet doctor" : FleetError.reaching)
       case let count:
         CommandFailure(
           .noHost, "the fleet's database", "\(count) commits wait there for a synchronous standby that does not answer (\(reason))",
           remedy: "see taskhost fleet doctor")
       }
     case .badAddress: CommandFailure(.configuration, nil, "\(error)")
-    case .refused, .fenced, .changed, .locked, .unfit, .notInitialised, .incomplete, .version: CommandFailure(.refused, nil, "\(error)")
+    case .unpermitted, .refused, .fenced, .changed, .locked, .unfit, .notInitialised, .incomplete, .version:
+      CommandFailure(.refused, nil, "\(error)")
     }
   }
 }

@@ -20,7 +20,8 @@ import Testing
     "an address that no connection could read is refused by the check of the file",
     arguments: [
       "host=h port=5432x", "postgres://h:66000/d", "postgres://h:port:1/d", "host=h sslmod=require", "host", "host='h", "http://h/d",
-      "postgres://h/%zz",
+      "postgres://h/%zz", "postgres://h/d?sslmode=bogus", "host=h target_session_attrs=foo", "host=a,b port=1,2,3",
+      "host=h channel_binding=x",
     ])
   func unreadable(address: String) {
     let found = found(address)
@@ -31,7 +32,8 @@ import Testing
     "addresses that libpq takes are taken",
     arguments: [
       "postgres://u@h,i:6432/d?target_session_attrs=read-write&passfile=/etc/p", "host=/run/postgresql dbname=d user=u", "postgresql:///d",
-      "postgres://u@h/passwords",
+      "postgres://u@h/passwords", "host=a,b,c port=5432 sslmode=verify-full sslrootcert=/nowhere/ca connect_timeout=3",
+      "hostaddr=192.0.2.1,192.0.2.2 port=1,2 dbname=d", "service=nightly",
     ])
   func sound(address: String) {
     #expect(found(address) == [])
