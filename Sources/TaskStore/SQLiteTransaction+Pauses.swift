@@ -3,13 +3,7 @@ import TaskModel
 
 extension SQLiteTransaction {
   func pauses() throws -> [Pause] {
-    try PreparedStatement(database, "SELECT \(PauseColumns.list) FROM pauses ORDER BY id").rows { row in
-      let (filter, reason) = try PauseColumns.words(row, seals)
-      let order = PauseOrder(
-        filter: filter, by: row.text(2), user: row.optionalInteger(3).map { UInt32(truncatingIfNeeded: $0) },
-        reason: reason, until: row.optionalInteger(6).map(WallTime.init(stored:)))
-      return Pause(id: PauseID(row.integer(0)), order: order, since: WallTime(stored: row.integer(5)))
-    }
+    try PreparedStatement(database, "SELECT \(PauseColumns.list) FROM pauses ORDER BY id").rows { try PauseColumns.pause($0, seals) }
   }
 
   func addPause(_ order: PauseOrder, since: WallTime) throws -> Pause {
@@ -34,9 +28,17 @@ extension SQLiteTransaction {
 enum PauseColumns {
   static let list = "id, filter, by, user, reason, since_ms, until_ms, sealed"
 
+  static func pause(_ row: borrowing PreparedStatement.Columns, _ seals: ValueSeals) throws -> Pause {
+    let (filter, reason) = try words(row, seals)
+    let order = PauseOrder(
+      filter: filter, by: row.text(2), user: row.optionalInteger(3).map { UInt32(truncatingIfNeeded: $0) },
+      reason: reason, until: row.optionalInteger(6).map(WallTime.init(stored:)))
+    return Pause(id: PauseID(row.integer(0)), order: order, since: WallTime(stored: row.integer(5)))
+  }
+
   /// The filter and the reason of a pause. A filter that does not open would hold nothing, and so would let run what a person has stopped:
   /// an empty one holds everything.
-  static func words(_ row: borrowing PreparedStatement.Columns, _ seals: ValueSeals) throws -> (filter: String, reason: String?) {
+  private static func words(_ row: borrowing PreparedStatement.Columns, _ seals: ValueSeals) throws -> (filter: String, reason: String?) {
     guard !row.isNull(7) else { return (row.text(1), row.optionalText(4)) }
     let place = SealedPlace(.pause, .integer(row.integer(0)))
     let values = try seals.legible {

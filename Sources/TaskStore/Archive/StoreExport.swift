@@ -55,23 +55,18 @@ public enum StoreExport {
 
 /// One export.
 private final class ArchiveExport {
-  /// Bytes that are passed on at once.
-  private static let portion = 1 << 18
-
   private let database: Database
   private let origin: UInt64
   private let isOpen: Bool
   private let seals: ValueSeals
   private let identifiers = IdentifierTable()
-  private let sink: ([UInt8]) throws -> Void
-  private var buffer: [UInt8] = []
-  private var lines = 0
+  private let writer: ArchiveWriter
 
   init(_ database: Database, origin: UInt64, isOpen: Bool, _ sealing: StoreSealing?, _ sink: @escaping ([UInt8]) throws -> Void) {
     self.database = database
     (self.origin, self.isOpen) = (origin, isOpen)
     seals = ValueSeals(origin: origin, sealing, isStrict: true)
-    self.sink = sink
+    writer = ArchiveWriter(sink)
   }
 
   func run(program: String?, _ step: StoreStep.Observer) throws -> StoreExport.Result {
@@ -83,30 +78,8 @@ private final class ArchiveExport {
     try pluginRecords()
     try pauses()
     try keys()
-    try line(.end) { $0.member("lines", lines) }
-    try flush()
-    return StoreExport.Result(requests: requests, runs: runs, lines: lines)
-  }
-
-  // MARK: Lines
-
-  private func line(_ kind: StoreArchive.Kind, _ write: (inout JSONWriter) throws -> Void) throws {
-    try line { writer in
-      writer.word("kind", kind)
-      try write(&writer)
-    }
-  }
-
-  private func line(_ write: (inout JSONWriter) throws -> Void) throws {
-    buffer += try JSONWriter.object(write)
-    buffer.append(UInt8(ascii: "\n"))
-    lines += 1
-    if buffer.count >= Self.portion { try flush() }
-  }
-
-  private func flush() throws {
-    try sink(buffer)
-    buffer = []
+    try writer.finish()
+    return StoreExport.Result(requests: requests, runs: runs, lines: writer.lines)
   }
 
   private func rows(_ sql: String, _ read: (borrowing PreparedStatement.Columns) throws -> Void) throws {
@@ -116,7 +89,6 @@ private final class ArchiveExport {
     }
   }
 
-  private static func hex(_ number: UInt64) -> String { Hex.text((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }) }
   private func request(_ sequence: Int64?) -> RequestID? { sequence.map { RequestID(sequence: $0, origin: origin) } }
   private func run(_ sequence: Int64?) -> RunID? { sequence.map { RunID(sequence: $0, origin: origin) } }
   private func name(_ number: Int64) throws -> TaskIdentifier { try identifiers.name(of: number, in: database) }
@@ -126,15 +98,7 @@ private final class ArchiveExport {
   private func head(_ program: String?) throws {
     let highest = try Int64.fetchOne(database, sql: "SELECT highest FROM origin") ?? 0
     let lastPause = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'pauses'")
-    try line { writer in
-      writer.member("format", StoreArchive.format)
-      writer.member("version", StoreArchive.version)
-      writer.member("taskhost", program)
-      writer.member("origin", Self.hex(origin))
-      writer.id("highest", highest > 0 ? run(highest) : nil)
-      writer.member("last_pause", lastPause)
-      writer.flag("open", isOpen)
-    }
+    try writer.head(origin: origin, highest: highest, lastPause: lastPause, isOpen: isOpen, program: program)
   }
 
   private func requests(_ done: (Int) -> Void) throws -> Int {
@@ -153,7 +117,7 @@ private final class ArchiveExport {
       let request = ArchivedRequest(
         record: record, eventPayload: bytes[1], checkpoint: bytes[2],
         edges: try edges.rows(.integer(id)) { try EdgeColumns.record($0, of: id, origin: origin, seals) })
-      try line { request.write(to: &$0) }
+      try writer.add(request)
       count += 1
       if count.isMultiple(of: 1024) { done(count) }
     }
@@ -165,7 +129,7 @@ private final class ArchiveExport {
     try rows("SELECT \(RunColumns.list), \(RunColumns.reported) FROM runs ORDER BY id") { row in
       var record = try RunColumns.record(row, origin: origin, seals, name: name)
       try RunColumns.report(row, at: RunColumns.count, of: row.integer(0), to: &record.report, seals)
-      try line { ArchivedRun.write(record, to: &$0) }
+      try writer.add(record)
       count += 1
       if count.isMultiple(of: 1024) { done(count) }
     }
@@ -179,7 +143,7 @@ private final class ArchiveExport {
       """
     try rows(sql) { row in
       let kind = try StoredScheduleKind(stored: row.integer(1))
-      try line(.schedule) { writer in
+      try writer.line(.schedule) { writer in
         writer.member("identifier", row.text(0))
         switch kind {
         case .others: break
@@ -200,7 +164,7 @@ private final class ArchiveExport {
       "SELECT i.name, s.key, s.value, s.sealed, i.id FROM state s JOIN identifiers i ON i.id = s.identifier ORDER BY i.name, s.key"
     try rows(state) { row in
       let value = try seals.bytes(row, at: 2, sealed: 3, SealedPlace(.state, .integer(row.integer(4)), .text(row.text(1))))
-      try line(.state) { writer in
+      try writer.line(.state) { writer in
         writer.member("identifier", row.text(0))
         writer.member("key", row.text(1))
         writer.blob("value", value)
@@ -212,7 +176,7 @@ private final class ArchiveExport {
       """
     try rows(standing) { row in
       let trouble = try seals.text(row, at: 5, sealed: 6, SealedPlace(.trouble, .integer(row.integer(7))))
-      try line(.health) { writer in
+      try writer.line(.health) { writer in
         writer.member("identifier", row.text(0))
         writer.member("failures", StoredNumber.count(row.integer(1)))
         writer.member("host_crashes", StoredNumber.count(row.integer(2)))
@@ -222,7 +186,7 @@ private final class ArchiveExport {
       }
     }
     try rows("SELECT i.name, o.since_ms FROM objectives o JOIN identifiers i ON i.id = o.identifier ORDER BY i.name") { row in
-      try line(.objective) { writer in
+      try writer.line(.objective) { writer in
         writer.member("identifier", row.text(0))
         writer.time("since_unix_ms", WallTime(stored: row.integer(1)))
       }
@@ -230,20 +194,9 @@ private final class ArchiveExport {
   }
 
   private func pauses() throws {
-    try rows("SELECT \(PauseColumns.list) FROM pauses ORDER BY id") { row in
-      let (filter, reason) = try PauseColumns.words(row, seals)
-      try line(.pause) { writer in
-        writer.member("number", row.integer(0))
-        writer.member("filter", filter)
-        writer.member("by", row.text(2))
-        writer.member("user", row.optionalInteger(3))
-        writer.member("why", reason)
-        writer.time("since_unix_ms", WallTime(stored: row.integer(5)))
-        writer.time("until_unix_ms", row.optionalInteger(6).map(WallTime.init(stored:)))
-      }
-    }
+    try rows("SELECT \(PauseColumns.list) FROM pauses ORDER BY id") { try writer.add(PauseColumns.pause($0, seals)) }
     try rows("SELECT boot, offset_ms FROM clock") { row in
-      try line(.clock) { writer in
+      try writer.line(.clock) { writer in
         writer.member("boot", row.text(0))
         writer.member("offset_ms", row.integer(1))
       }
@@ -260,27 +213,22 @@ private final class ArchiveExport {
       let disposition = try Disposition(stored: row.integer(5))
       let place = SealedPlace(.fingerprint, .integer(row.integer(0)), .text(row.text(2)))
       let fingerprint = try seals.values(row, sealed: 7, place)?.first?.number ?? row.integer(3)
-      try line(.submission) { writer in
-        writer.member("plugin", row.optionalText(1))
-        // From before a plugin's keys were its own: such a key counts for everyone.
-        writer.flag("for_all", row.integer(0) == -1)
-        writer.member("idempotency_key", row.text(2))
-        writer.member("fingerprint", Self.hex(UInt64(bitPattern: fingerprint)))
-        writer.id("request", request(row.integer(4)))
-        writer.word("disposition", disposition)
-        writer.time("submitted_unix_ms", WallTime(stored: row.integer(6)))
-      }
+      let key = ArchivedRequests.Key(
+        key: row.text(2), fingerprint: UInt64(bitPattern: fingerprint),
+        request: RequestID(sequence: row.integer(4), origin: origin),
+        submitted: WallTime(stored: row.integer(6)))
+      // From before a plugin's keys were its own: such a key counts for everyone.
+      try writer.add(key, of: row.optionalText(1), isForAll: row.integer(0) == -1, disposition: disposition)
     }
     let windows = """
       SELECT i.name, w.key, w.request, w.until_ms FROM unique_windows w JOIN identifiers i ON i.id = w.identifier ORDER BY i.name, w.key
       """
     try rows(windows) { row in
-      try line(.uniqueWindow) { writer in
-        writer.member("identifier", row.text(0))
-        writer.member("unique_key", row.text(1))
-        writer.id("request", request(row.integer(2)))
-        writer.time("until_unix_ms", WallTime(stored: row.integer(3)))
-      }
+      try writer.add(
+        ArchivedRequests.Window(
+          identifier: try TaskIdentifier(row.text(0)), key: row.text(1),
+          request: RequestID(sequence: row.integer(2), origin: origin),
+          until: WallTime(stored: row.integer(3))))
     }
   }
 }
