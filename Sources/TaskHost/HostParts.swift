@@ -53,6 +53,11 @@ struct HostParts: Sendable {
     approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
     (fleet, moved, stale) = try Self.fleetOrigin(configuration, directory, store, log)
+    // By their ids, its own requests would be the fleet's.
+    guard fleet != store.origin else {
+      throw HostFailure(
+        .configuration, "fleet.url: the store is an export of this fleet: remove fleet.url, or begin with an empty state directory")
+    }
     requests = fleet.map { LeasedRequestStore(store, fleet: $0) } ?? store
     do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), requests, clock, fleet: fleet, log) } catch {
       throw HostFailure(.configuration, "\(error)")

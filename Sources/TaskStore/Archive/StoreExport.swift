@@ -12,6 +12,8 @@ public enum StoreExport {
     public let runs: Int
     /// The number of lines.
     public let lines: Int
+
+    package init(requests: Int, runs: Int, lines: Int) { (self.requests, self.runs, self.lines) = (requests, runs, lines) }
   }
 
   /// Exports a store beside its host, as it is at one moment.
@@ -46,8 +48,19 @@ public enum StoreExport {
   public static func run(
     _ place: StorePlace, _ sealing: StoreSealing? = nil, program: String?, toFile path: String, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) -> Result {
+    do {
+      return try write(toFile: path) { sink in
+        try run(place, sealing, program: program, to: { (bytes) throws(StoreCareError) in try sink(bytes) }, step)
+      }
+    } catch { throw StoreCareError(path, error) }
+  }
+
+  /// Writes an export into a file with mode 0600, which it replaces once `body` is done.
+  package static func write(
+    toFile path: String, _ body: (_ sink: @escaping ([UInt8]) throws(StoreCareError) -> Void) throws -> Result
+  ) throws -> Result {
     let file = try PendingFile(for: path, replacing: kind)
-    let result = try run(place, sealing, program: program, to: { (bytes) throws(StoreCareError) in try file.write(bytes) }, step)
+    let result = try body { (bytes) throws(StoreCareError) in try file.write(bytes) }
     try file.publish(at: path)
     return result
   }

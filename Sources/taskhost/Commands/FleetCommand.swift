@@ -21,7 +21,7 @@ struct FleetCommand: ParsableCommand {
       """,
     subcommands: [
       FleetInitCommand.self, FleetStatusCommand.self, FleetHostsCommand.self, FleetDrainCommand.self, FleetFenceCommand.self,
-      FleetDoctorCommand.self, FleetImportCommand.self,
+      FleetDoctorCommand.self, FleetImportCommand.self, FleetExportCommand.self,
     ])
 }
 

@@ -38,8 +38,12 @@ struct StoreExportCommand: ParsableCommand {
       }
       return try StoreExport.run(place, sealing, program: Version.text, toFile: file, step)
     }
-    guard let file else { return }
-    guard store.json else {
+    if let file { Self.tell(exported, file: file, json: store.json) }
+  }
+
+  /// Says what was written.
+  static func tell(_ exported: StoreExport.Result, file: String, json: Bool) {
+    guard json else {
       let records = StoreText.records(exported.requests, exported.runs)
       return Terminal.print("\(file.escapingControlCharacters): \(records), \(exported.lines) lines")
     }
@@ -51,7 +55,8 @@ struct StoreExportCommand: ParsableCommand {
     }
   }
 
-  private static func write(_ bytes: [UInt8]) throws(StoreCareError) {
+  /// Writes to standard output.
+  static func write(_ bytes: [UInt8]) throws(StoreCareError) {
     do { try WholeTransfer.write(bytes, to: STDOUT_FILENO) } catch {
       throw StoreCareError("standard output", "cannot be written: \(error)", remedy: "name a file, or a reader that reads to the end")
     }
