@@ -3,7 +3,7 @@ public struct RequestRecord: Sendable, Hashable {
   /// The id of the request.
   public var id: RequestID
   /// The submitted request, with the retry policy that applies. `payload` is empty in listings that omit it.
-  public var request: TaskRequest
+  @Shared public var request: TaskRequest
   /// The state of the request. Only ``apply(_:guards:)`` and ``apply(_:)`` change it.
   public internal(set) var state: RequestState
   /// When the request is due, or was.
