@@ -139,7 +139,7 @@ enum FleetSchema {
   static let indexed = "SET enable_seqscan = off SET jit = off"
 
   /// The database's time, which also a connection without the functions can ask for.
-  static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+  static let clock = "(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint"
 
   /// Makes all tables, and their indexes.
   static var allTables: [String] { firstTables + repeatingTables }
@@ -190,7 +190,7 @@ enum FleetSchema {
   /// Makes the functions of this version, or replaces those of an older one.
   static let functions = [
     now, newID, days, hosts, lanes, sweeping, preference, pausing, claiming, graphs, finishing, repeating, submitting, importing,
-    submission, forms,
+    submission, forms, paths,
   ].flatMap { $0 }
 
   /// The names of all functions, without the schema's.
@@ -218,6 +218,21 @@ enum FleetSchema {
           EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', old.newer, its_role);
         END LOOP;
         EXECUTE format('DROP FUNCTION %s', old.form);
+      END LOOP;
+    END $$
+    """
+  ]
+
+  /// Whoever calls a function calls no other schema's functions and operators by that. Hosts see to that themselves, and need it here no more;
+  /// people do not. Those in SQL are planned as a part of what calls them, and a path of their own would keep them from that.
+  private static let paths = [
+    """
+    DO $$
+    DECLARE form regprocedure;
+    BEGIN
+      FOR form IN SELECT p.oid FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+          WHERE p.pronamespace = 'taskhost'::regnamespace AND coalesce(array_to_string(p.proconfig, ' '), '') NOT LIKE '%search_path%' LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', form);
       END LOOP;
     END $$
     """

@@ -43,17 +43,18 @@ package final class FleetSession {
       // lost, the server may have half of a transaction, and never learn that its client is gone: it asks, so that others do not wait for
       // its keys for hours. What the role or the database has set for others is no use here. Behind a pool, all this would be for whoever gets the connection next.
       if process != nil {
-        connection.isAlone = true
-        let settings = [
-          ("statement_timeout", "\((patience * 9 / 10).wholeMilliseconds)"),
-          ("lock_timeout", "0"), ("idle_session_timeout", "0"), ("default_transaction_isolation", "read committed"),
-          ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3"),
-        ]
+        let settings =
+          PostgresConnection.settings + [
+            ("statement_timeout", "\((patience * 9 / 10).wholeMilliseconds)"),
+            ("lock_timeout", "0"), ("idle_session_timeout", "0"), ("default_transaction_isolation", "read committed"),
+            ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3"),
+          ]
         try connection.run(
           PostgresStatement(
             "SELECT set_config(u.name, u.setting, false) FROM unnest($1::text[], $2::text[]) AS u (name, setting)",
             .texts(settings.map(\.0)), .texts(settings.map(\.1))),
           by: SystemClock.now + patience)
+        connection.isAlone = true
       }
     } catch { throw FleetError(error) }
     guard !fleet.flag(0, 5) else { throw .away("a commit of this host waits there for a synchronous standby") }

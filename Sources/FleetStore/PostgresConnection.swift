@@ -13,10 +13,29 @@ final class PostgresConnection {
     let types: [UInt32]
   }
 
+  /// What the server's answer to a part of a pipeline is for.
+  private enum Part {
+    /// Rows for whoever asked.
+    case rows
+    /// To keep a statement.
+    case preparation(Form)
+    /// To set what the transaction relies on.
+    case settings
+  }
+
+  /// What everything that goes over the connection relies on, whatever the role, its database or a pool has set. A name without a schema means
+  /// PostgreSQL's own: whoever may create functions or operators in another schema, such as `public`, must not have them run as this user.
+  /// The plans are small and many: compiling them takes longer than carrying them out.
+  static let settings = [("search_path", "pg_catalog, pg_temp"), ("jit", "off")]
+
+  /// Sets ``settings`` for one transaction. Its own names have their schema.
+  private static let guarding = PostgresStatement(
+    "SELECT \(settings.map { "pg_catalog.set_config('\($0)', '\($1)', true)" }.joined(separator: ", "))")
+
   private let connection: OpaquePointer
   /// Whether the server's process serves this connection alone. Then it keeps statements that are sent again, if they allow it: to read and
   /// plan one takes longer than to find that nothing is to be done. A pool that shares its connections between transactions (PgBouncer)
-  /// would give another process the next time.
+  /// would give another process the next time, and so each transaction begins with ``settings``. Here, they must have been set.
   var isAlone = false
   /// The statements that were sent, with the names under which the server keeps them; nil for those that were sent once.
   private var forms: [Form: String?] = [:]
@@ -99,12 +118,13 @@ final class PostgresConnection {
   func run(
     _ statements: [PostgresStatement], then last: PostgresStatement? = nil, by deadline: MonotonicTime
   ) throws(PostgresError) -> [PostgresRows] {
-    // What the server answers to, in order: a statement to keep, or, for nil, one to run.
-    var sent: [Form?] = []
+    // What the server answers to, in order.
+    var sent: [Part] = []
     var transactions = 0
     for part in [statements, [last].compactMap(\.self)] where transactions == 0 || !part.isEmpty {
+      if !isAlone, part.first?.endsOrBegins == false { try send(Self.guarding, as: .settings, &sent) }
       for statement in part {
-        try send(statement, &sent)
+        try send(statement, as: .rows, &sent)
         if unsent >= Self.mostUnsent { try flush(by: deadline) }
       }
       guard pg_pipeline_sync(connection) == 1 else { throw lost }
@@ -123,10 +143,10 @@ final class PostgresConnection {
         answered += 1
         continue
       }
-      let kept = answered < sent.count ? sent[answered] : nil
+      let part = answered < sent.count ? sent[answered] : .rows
       switch Int(pg_result_status(result)) {
-      case PG_COMMAND_OK where kept != nil: pg_clear(result)
-      case PG_TUPLES_OK, PG_COMMAND_OK, PG_EMPTY_QUERY: rows.append(PostgresRows(result))
+      case PG_TUPLES_OK, PG_COMMAND_OK, PG_EMPTY_QUERY:
+        if case .rows = part { rows.append(PostgresRows(result)) } else { pg_clear(result) }
       case PG_PIPELINE_SYNC:
         pg_clear(result)
         transactions -= 1
@@ -134,15 +154,17 @@ final class PostgresConnection {
         guard transactions > 0 else { return try result.get() }
         outcome = result
       case PG_PIPELINE_ABORTED:
-        if let kept { forms[kept] = nil }
+        forget(part)
         pg_clear(result)
       default:
-        if let kept { forms[kept] = nil }
+        forget(part)
         failure = failure ?? Self.error(of: result, on: connection)
         pg_clear(result)
       }
     }
   }
+
+  private func forget(_ part: Part) { if case .preparation(let form) = part { forms[form] = nil } }
 
   /// Runs one statement.
   @discardableResult
@@ -186,7 +208,7 @@ final class PostgresConnection {
   // MARK: Sending and awaiting
 
   /// Sends a statement, and before it, if it was sent before and may be kept, the order to keep it.
-  private func send(_ statement: PostgresStatement, _ sent: inout [Form?]) throws(PostgresError) {
+  private func send(_ statement: PostgresStatement, as part: Part, _ sent: inout [Part]) throws(PostgresError) {
     let parameters = statement.values()
     let contents = parameters.map(\.content)
     let types = parameters.map(\.type)
@@ -199,7 +221,7 @@ final class PostgresConnection {
       return pg_send_query_params(connection, statement.text, count, types, values, lengths, formats, 1)
     }
     guard isSent == 1 else { throw lost }
-    sent.append(nil)
+    sent.append(part)
     let bytes = contents.reduce(0) { $0 + ($1?.count ?? 0) }
     unsent += bytes
     // The server may begin. What does not go out yet goes with the rest.
@@ -214,7 +236,7 @@ final class PostgresConnection {
   private static let mostUnsent = 1 << 20
 
   /// The name under which the server keeps a statement, or will when it comes to it; nil if it is to read the text.
-  private func keptName(of form: Form, _ sent: inout [Form?]) throws(PostgresError) -> String? {
+  private func keptName(of form: Form, _ sent: inout [Part]) throws(PostgresError) -> String? {
     guard isAlone else { return nil }
     guard let known = forms[form] else {
       if forms.count < Self.mostForms { forms[form] = .some(nil) }
@@ -225,7 +247,7 @@ final class PostgresConnection {
     names += 1
     guard pg_send_prepare(connection, name, form.text, Int32(form.types.count), form.types) == 1 else { throw lost }
     forms[form] = name
-    sent.append(form)
+    sent.append(.preparation(form))
     return name
   }
 

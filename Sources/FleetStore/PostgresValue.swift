@@ -96,6 +96,9 @@ struct PostgresStatement: Sendable {
 
   init(_ text: String, values: @escaping @Sendable () -> [PostgresValue]) { (self.text, self.values) = (text, values) }
 
+  /// Whether it begins or ends a transaction of several pipelines. Nothing may come before it.
+  var endsOrBegins: Bool { ["BEGIN", "COMMIT", "ROLLBACK"].contains { text.hasPrefix($0) } }
+
   /// The same statement, which the server may keep with a plan that fits any parameters. That is for calls of functions: a statement that
   /// selects by its parameters needs a plan for each of them.
   var kept: PostgresStatement {

@@ -29,10 +29,10 @@ struct SubmitTransactionTests {
     let fleet = try TestFleet()
     let host = try fleet.join()
     let application = try connect(fleet.address)
-    _ = try run(application, "CREATE TABLE orders (id int PRIMARY KEY)")
+    _ = try run(application, "CREATE TABLE public.orders (id int PRIMARY KEY)")
     for end in ["ROLLBACK", "COMMIT"] {
       _ = try run(application, "BEGIN")
-      _ = try run(application, "INSERT INTO orders VALUES (1)")
+      _ = try run(application, "INSERT INTO public.orders VALUES (1)")
       let id = try run(application, "SELECT taskhost.submit('org.example.fleet', unique_key => 'k', idempotency_key => 'i')").text(0, 0)
       #expect(try fleet.claim(host, 10).isEmpty)
       _ = try run(application, end)

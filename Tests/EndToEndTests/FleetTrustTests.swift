@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// What others may do in the database of a fleet.
+@Suite("Fleet: others in its database", .timeLimit(.minutes(5)))
+struct FleetTrustTests {
+  /// What somebody without any right in the fleet may leave in `public`: functions and operators that fit better than PostgreSQL's own, each
+  /// of which notes as whom it runs.
+  private static let traps = """
+    CREATE TABLE public.loot (trap text, victim text); GRANT INSERT ON public.loot TO PUBLIC;
+    CREATE FUNCTION public.note(trap text) RETURNS void LANGUAGE sql AS
+      $$ INSERT INTO public.loot SELECT trap, current_user $$;
+    CREATE FUNCTION public.cardinality(a text[]) RETURNS int LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('cardinality'); RETURN pg_catalog.cardinality(a); END $$;
+    CREATE FUNCTION public.cardinality(a bigint[]) RETURNS int LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('cardinality'); RETURN pg_catalog.cardinality(a); END $$;
+    CREATE FUNCTION public.unnest(a text[]) RETURNS SETOF text LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('unnest'); RETURN QUERY SELECT pg_catalog.unnest(a); END $$;
+    CREATE FUNCTION public.unnest(a bigint[]) RETURNS SETOF bigint LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('unnest'); RETURN QUERY SELECT pg_catalog.unnest(a); END $$;
+    CREATE FUNCTION public.times(a numeric, b int) RETURNS numeric LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('*'); RETURN a OPERATOR(pg_catalog.*) b; END $$;
+    CREATE OPERATOR public.* (leftarg = numeric, rightarg = int, function = public.times);
+    CREATE FUNCTION public.same(a text, b text) RETURNS boolean LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('='); RETURN a OPERATOR(pg_catalog.=) b; END $$;
+    CREATE OPERATOR public.= (leftarg = text, rightarg = text, function = public.same);
+    CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM public.note('clock'); RETURN pg_catalog.clock_timestamp(); END $$;
+    """
+
+  /// Does everything that hosts do, at `address`.
+  private static func work(_ fleet: FleetGround, at address: String) async throws {
+    try await HostProcess.prepare { host in
+      let lines = try fleet.reader()
+      try host.configure(fleet.configuration("a", job: "echo ran > @PIPE@").replacing(fleet.address, with: address))
+      try await FleetGround.joined(host)
+      let id = try await FleetGround.submit(host, "--key", "k")
+      #expect(try lines.line() == "ran")
+      try await host.request(id, is: "succeeded")
+      #expect(
+        try await host.post("/v1/requests", #"[{"identifier":"job","delay_ms":90000000,"tags":["t"]},{"identifier":"job"}]"#).status == 201)
+      #expect(try lines.line() == "ran")
+      #expect(try await host.cli("tasks", "cancel", "--tag", "t").status == 0)
+      for command in ["status", "hosts", "doctor"] {
+        _ = try await Program.run(try BuiltProgram.taskhost, ["fleet", command, "--url", address])
+      }
+      #expect(try await host.terminate().status == 0)
+    }
+  }
+
+  @Test("functions and operators that others leave in public never run as the hosts' user", arguments: [false, true])
+  func traps(isFirst: Bool) async throws {
+    let fleet = try await FleetGround()
+    let name = fleet.address.split(separator: "dbname=").last ?? ""
+    try fleet.server.run(Self.traps, on: fleet.address)
+    if isFirst { try fleet.server.run("ALTER DATABASE \(name) SET search_path = public, pg_catalog", on: fleet.address) }
+    try await Self.work(fleet, at: fleet.address)
+    #expect(try await fleet.taskhost("init").status == 0)
+    let loot = "SELECT coalesce(string_agg(DISTINCT trap || ' as ' || victim, ', '), 'none') FROM public.loot"
+    #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
+    // Whoever calls a function of the fleet is as safe.
+    try fleet.server.run("SELECT taskhost.requeue_fenced(), taskhost.keep_days()", on: fleet.address)
+    #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
+  }
+
+  private static let bouncer = "/usr/sbin/pgbouncer"
+
+  @Test("nor behind a pool of connections", .enabled(if: access(bouncer, X_OK) == 0, "needs pgbouncer"))
+  func pool() async throws {
+    let fleet = try await FleetGround()
+    let folder = try TestDirectory()
+    let name = fleet.address.split(separator: "dbname=").last ?? ""
+    try fleet.server.run(Self.traps, on: fleet.address)
+    try fleet.server.run("ALTER DATABASE \(name) SET search_path = public, pg_catalog", on: fleet.address)
+    let settings = try folder.file(
+      "pool.ini",
+      """
+      [databases]
+      \(name) = host=\(fleet.server.directory) user=taskhost
+      [pgbouncer]
+      unix_socket_dir = \(folder.path)
+      listen_addr =
+      auth_type = any
+      pool_mode = transaction
+      user = nobody
+      """)
+    chmod(folder.path, 0o777)
+    let pool = try LineProgram(["/bin/sh", "-c", "exec \"$0\" \"$1\" 2>&1", Self.bouncer, settings])
+    _ = try pool.line { $0.contains("process up") }
+    try await Self.work(fleet, at: "host=\(folder.path) port=6432 user=taskhost dbname=\(name)")
+    pool.send(SIGTERM)
+    _ = try? pool.end()
+    let loot = "SELECT coalesce(string_agg(DISTINCT trap || ' as ' || victim, ', '), 'none') FROM public.loot"
+    #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
+  }
+}
