@@ -42,9 +42,7 @@ extension FleetSession {
     case .allBefore: PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", ids)
     // The same one may have come again with another payload.
     case .only(let event):
-      PostgresStatement(
-        "DELETE FROM taskhost.raised r WHERE r.request = ANY ($1) AND r.event = $2 AND r.payload IS NOT DISTINCT FROM $3", ids,
-        .text(event.name), content(of: event))
+      PostgresStatement("DELETE FROM taskhost.raised r WHERE \(isNoted)", ids, .text(event.name), content(of: event))
     }
   }
 
@@ -73,6 +71,17 @@ extension FleetSession {
         PostgresStatement(
           "SELECT request FROM taskhost.note_event($1, $2, $3)", .ints(ids.map(\.sequence)), .text(event.name), Self.content(of: event))))
   }
+
+  /// Those of these requests for which this very event is noted.
+  package func noted(_ event: FleetEvent, for ids: [RequestID]) throws(FleetError) -> [RequestID] {
+    self.ids(
+      try ask(
+        PostgresStatement(
+          "SELECT request FROM taskhost.raised r WHERE \(Self.isNoted) ORDER BY request", .ints(ids.map(\.sequence)), .text(event.name),
+          Self.content(of: event))))
+  }
+
+  private static let isNoted = "r.request = ANY ($1) AND r.event = $2 AND r.payload IS NOT DISTINCT FROM $3"
 
   private static func content(of event: FleetEvent) -> PostgresValue { event.payload.map { .bytes($0) } ?? .noBytes }
 

@@ -12,7 +12,7 @@ extension Host {
   /// A dry run is the same action, undone after each commit. Its steps know of each other only what they have changed: of two dead letters
   /// with one unique key in different steps, both count.
   public func carryOut(_ order: BulkOrder) async throws(RequestRefusal) -> BulkResult {
-    let found = try await look { (view) throws(StoreError) in try view.scan(order.scan, accepts: order.isFor) }
+    let found = try await look { (view) throws(StoreError) in try view.scan(order.scan, isWhole: true, accepts: order.isFor) }
     var result = try await carryOutInFleet(order, on: found.records)
     result.next = found.next
     let ids = found.records.map(\.id).filter { fleet?.has($0) != true }

@@ -43,13 +43,19 @@ struct RequestView: RecordReading {
   }
 
   /// The same, but looks at a bounded number of requests.
-  func scan(_ scan: RequestScan, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
+  ///
+  /// - Parameter isWhole: Whether a part of them is of no use. Without the fleet's database, this throws then, unless the fleet has none.
+  func scan(_ scan: RequestScan, isWhole: Bool = false, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
     let own = try store.scan(scan, accepts: accepts)
     guard let fleet else { return own }
     guard let shared = try fleet.readIfThere({ (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }) else {
       // Who asks for one by its id must not hear that there is none.
       guard scan.id == nil || !own.records.isEmpty else {
         throw .away("this host has no request whose id begins so, and its fleet's database cannot be asked now")
+      }
+      let exact = scan.identifiers.compactMap(\.exact)
+      guard !isWhole || !exact.isEmpty && exact.count == scan.identifiers.count && !shares(exact) else {
+        throw .away("the fleet's database, which may have some of these requests, cannot be asked now")
       }
       return own
     }

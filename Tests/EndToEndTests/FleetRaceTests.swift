@@ -8,6 +8,12 @@ import Testing
 
 /// What clients ask for while a request of the fleet leaves its host, or is lost with it.
 @Suite("Fleet: changes that meet ends") struct FleetRaceTests {
+  /// Ends once somebody waits for a lock.
+  private static let awaitingLock = """
+    DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = current_database() AND a.wait_event_type = 'Lock')
+      LOOP PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP; END $$
+    """
+
   /// Runs a request to its end while a lock keeps the host from recording anything, calls `body`, and takes the lock away.
   private func withUnrecordedEnd(
     code: Int, _ arguments: [String] = [], _ body: (HostProcess, _ id: String) async throws -> Void,
@@ -30,11 +36,7 @@ import Testing
       #expect(try locking.line() == "1")
       // Its claim waits for the lock, and all that the host does for its fleet waits with it.
       try fleet.server.run("SELECT taskhost.submit('job', payload => '\"quick\"', notify => true)", on: fleet.address)
-      try fleet.server.run(
-        """
-        DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = current_database() AND a.wait_event_type = 'Lock')
-          LOOP PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP; END $$
-        """, on: fleet.address)
+      try fleet.server.run(Self.awaitingLock, on: fleet.address)
       let path = fleet.pipe + ".go"
       try await onThread { try "go\n".write(toFile: path, atomically: false, encoding: .utf8) }
       #expect(try lines.line() == "ended")
@@ -109,6 +111,28 @@ import Testing
       await first.kill()
       try await FleetGround.joined(second)
       while try lines.line() != "b 8" {}
+    }
+  }
+
+  @Test("an event that a host has read of does not wake a request that another host has woken by a later one")
+  func olderEvent() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    let lines = try fleet.reader()
+    try await fleet.withHost(job: "echo \"begun $(cat)\" > @PIPE@") { host in
+      _ = try await FleetGround.submit(host, "--on-event", "deploy", "--every-event", "--payload", "0")
+      let locking = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
+      try locking.say("BEGIN; LOCK TABLE taskhost.claim IN EXCLUSIVE MODE; SELECT 1;")
+      #expect(try locking.line() == "1")
+      // The host reads that, and waits for the lock to take the request.
+      try fleet.server.run(
+        "INSERT INTO taskhost.raised SELECT id, 'deploy', '1' FROM taskhost.request; SELECT pg_notify('taskhost', '')", on: fleet.address)
+      try fleet.server.run(Self.awaitingLock, on: fleet.address)
+      // As another host does that wakes it by a later event.
+      try fleet.server.run("DELETE FROM taskhost.raised", on: fleet.address)
+      try locking.say("ROLLBACK; SELECT 2;")
+      #expect(try locking.line() == "2")
+      #expect(try await host.json("notify", "deploy", "--payload", "2")["woken"]?.integer == 1)
+      #expect(try lines.line() == "begun 2")
     }
   }
 

@@ -264,6 +264,10 @@ struct FleetTests {
       let status = try await host.json("status")
       #expect(status["problems"]?.array.contains { $0["kind"]?.string == "fleet" } == true, "\(status)")
       #expect(try await host.json("tasks", "list")["requests"]?.array.map { $0["identifier"]?.string } == ["here"])
+      // Nobody may believe that nothing was to be cancelled.
+      let bulk = try await host.cli("tasks", "cancel", "--filter", "tag:night", "--yes")
+      #expect(bulk.status == 6 && bulk.errors.contains("the fleet's database, which may have some of these requests"), "\(bulk)")
+      #expect(try await host.cli("tasks", "cancel", "--filter", "identifier:here", "--yes").status == 0)
       try fleet.server.start()
       try await host.current.line(with: "the fleet's database answers again")
       let taken = try await host.cli("submit", "job")

@@ -126,6 +126,8 @@ extension FleetExchanges {
       }
     }
     gathering.subjects = taken.map(\.id).filter { wanted.contains($0) }
+    // Another host may have woken one by a later event since this host has read the note.
+    if case .only(let event) = errand.heard { gathering.subjects = try session.noted(event, for: gathering.subjects) }
     return taken
   }
 
