@@ -62,7 +62,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ error: PostgresError) {
     switch error.code {
     case _ where error.isFenced: self = .fenced
-    case "TH002": self = .changed
+    case "TH002", "23505": self = .changed
     case PostgresError.badAddress: self = .badAddress(error.message)
     case "3F000": self = .notInitialised
     case "42P01" where error.message.contains("\"taskhost.fleet\""): self = .notInitialised

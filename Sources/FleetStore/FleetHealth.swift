@@ -90,6 +90,8 @@ package struct FleetHealth: Sendable {
   package var waitingCommits: Int64 = 0
   /// Tables and functions of the fleet that are not there. Nothing else was looked at then.
   package var missing: [String] = []
+  /// How many of its functions call what others may have left in schemas such as `public`.
+  package var openFunctions: Int64 = 0
   /// Whether the constraint is there that lets whoever fences a host wait for its transactions.
   package var fencesWait = true
   /// The fleet's indexes that are not there.

@@ -134,6 +134,29 @@ enum FleetSchema {
     """
   ]
 
+  /// Gives everything to the owner of the schema, whoever of those who may has made it, and goes on as that owner: what is new belongs to it.
+  static let ownership = [
+    """
+    DO $$
+    DECLARE its_owner name; thing record;
+    BEGIN
+      SELECT r.rolname INTO its_owner FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = 'taskhost';
+      FOR thing IN
+        SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, c.oid::regclass::text AS name
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'taskhost' AND c.relowner <> n.nspowner AND pg_has_role(c.relowner, 'USAGE') AND (
+          c.relkind IN ('r', 'p') OR c.relkind = 'S' AND NOT EXISTS (
+            SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i')))
+        UNION ALL SELECT 'FUNCTION', p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname = 'taskhost' AND p.proowner <> n.nspowner AND pg_has_role(p.proowner, 'USAGE')
+      LOOP
+        EXECUTE format('ALTER %s %s OWNER TO %I', thing.kind, thing.name, its_owner);
+      END LOOP;
+      IF pg_has_role(its_owner, 'MEMBER') THEN PERFORM set_config('role', its_owner, true); END IF;
+    END $$
+    """
+  ]
+
   /// For functions that are called all the time. A connection keeps their plans, and may have made them when the tables were empty: reading
   /// a table as a whole is the best plan then, and takes long as soon as it has grown. What has no index is read all the same.
   static let indexed = "SET enable_seqscan = off SET jit = off"
@@ -230,13 +253,18 @@ enum FleetSchema {
     DO $$
     DECLARE form regprocedure;
     BEGIN
-      FOR form IN SELECT p.oid FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
-          WHERE p.pronamespace = 'taskhost'::regnamespace AND coalesce(array_to_string(p.proconfig, ' '), '') NOT LIKE '%search_path%' LOOP
+      FOR form IN \(openFunctions) LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', form);
       END LOOP;
     END $$
     """
   ]
+
+  /// The functions that call what lies in the schemas of whoever calls them.
+  static let openFunctions = """
+    SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+    WHERE p.pronamespace = 'taskhost'::regnamespace AND coalesce(array_to_string(p.proconfig, ' '), '') NOT LIKE '%search_path%'
+    """
 
   private static let now = [
     """
@@ -261,7 +289,7 @@ enum FleetSchema {
       day bigint := 86400000;
       today bigint := taskhost.now_ms() / day;
       oldest bigint := today - (SELECT history_days FROM taskhost.fleet);
-      kind text; number bigint; name text; strays bigint[];
+      kind text; number bigint; name text; strays bigint[]; its_owner name;
     BEGIN
       -- One host at a time; the others find the work done.
       IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
@@ -277,6 +305,13 @@ enum FleetSchema {
           AND relname ~ ('^' || kind || '_[0-9]+$') AND relkind = 'r' LOOP
           IF split_part(name, '_', 2)::bigint < oldest THEN EXECUTE format('DROP TABLE taskhost.%I', name); END IF;
         END LOOP;
+      END LOOP;
+      -- A host may be a member of the role that owns all else: a backup as that role needs them too.
+      FOR name, its_owner IN SELECT c.relname, r.rolname FROM pg_class p JOIN pg_inherits i ON i.inhparent = p.oid
+        JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_roles r ON r.oid = p.relowner
+        WHERE p.relnamespace = 'taskhost'::regnamespace AND p.relkind = 'p' AND c.relkind = 'r' AND c.relowner <> p.relowner
+          AND pg_has_role(c.relowner, 'USAGE') LOOP
+        EXECUTE format('ALTER TABLE taskhost.%I OWNER TO %I', name, its_owner);
       END LOOP;
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
       DELETE FROM taskhost.begun b WHERE b.at < oldest * day;

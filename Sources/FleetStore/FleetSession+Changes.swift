@@ -20,11 +20,15 @@ extension FleetSession {
   ///   - drafts: With ids that ``draw(_:)`` gave.
   ///   - keys: What else happens to unique keys.
   ///   - heard: What the requests know of by now.
+  ///   - takesKeys: Whether dead letters among them live again, whose keys somebody may be about to take.
+  /// - Throws: ``FleetError/changed`` if somebody has taken such a key, and ``FleetError/locked`` if that is not decided yet.
   package func settle(
     _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
-    keys: FleetKeyChanges = FleetKeyChanges(), heard: FleetHeard = .nothing
+    keys: FleetKeyChanges = FleetKeyChanges(), heard: FleetHeard = .nothing, takesKeys: Bool = false
   ) throws(FleetError) {
-    var statements = [Self.holdLease(incarnation)] + Self.finish(incarnation, settled)
+    var statements = [Self.holdLease(incarnation)]
+    if takesKeys || drafts.contains(where: \.record.request.hasKeys) { statements.append(Self.shortWaits) }
+    statements += Self.finish(incarnation, settled)
     if let heard = Self.forget(heard, of: settled) { statements.append(heard) }
     if !keys.moved.isEmpty {
       statements.append(

@@ -18,6 +18,7 @@ extension FleetSession {
     health.missing = missing.flatMap(Self.texts)
     // The rest needs them.
     guard health.missing.isEmpty else { return health }
+    health.openFunctions = try ask(PostgresStatement("SELECT count(*) FROM (\(FleetSchema.openFunctions)) f")).int(0, 0) ?? 0
     health.fencesWait = try ask(PostgresStatement("SELECT \(FleetSchema.fencesWait)")).flag(0, 0)
     // First what needs no table of the fleet: another transaction may have locked them.
     let rows = try ask([

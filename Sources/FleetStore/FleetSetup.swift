@@ -51,7 +51,7 @@ package enum FleetSetup {
         throw PostgresError(code: incomplete, names.joined(separator: ", ") + " is missing")
       }
       try connection.run(
-        (FleetSchema.corrections + FleetSchema.indexRepairs).map { PostgresStatement($0) } + functions + [
+        (FleetSchema.ownership + FleetSchema.corrections + FleetSchema.indexRepairs).map { PostgresStatement($0) } + functions + [
           PostgresStatement(
             "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
             .int(historyDays.map { Int64($0) })),
@@ -66,6 +66,7 @@ package enum FleetSetup {
         throw .refused("its leases last \(error.message) ms, on which its hosts rely: another length needs a new fleet")
       case unfit: throw .refused(error.message)
       case incomplete: throw .incomplete(error.message)
+      case "23505": throw .refused(error.description)
       default: throw FleetError(error)
       }
     }

@@ -114,10 +114,18 @@ struct FleetChangeTests {
 
   @Test("a dead letter whose unique key another request has is not retried, and can be discarded all the same")
   func heldKey() async throws {
-    try await withHosts(job: "echo ran > @PIPE@; exit 1") { _, first, second, lines in
+    try await withHosts(job: "echo ran > @PIPE@; exit 1") { fleet, first, second, lines in
       let dead = try await FleetGround.submit(first, "--key", "k", "--on-conflict", "keep")
       #expect(try lines.line() == "ran")
       try await first.request(dead, is: "failed")
+      // Somebody is about to take the key: whether he does is not known, and nobody waits for that.
+      let taking = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
+      try taking.say("BEGIN; SELECT 1 FROM taskhost.submit('job', unique_key => 'k', delay_ms => 9999999);")
+      #expect(try taking.line() == "1")
+      let undecided = try await first.cli("tasks", "retry", "--all", "--identifier", "job")
+      #expect(undecided.status == 6 && undecided.errors.contains("another transaction in the fleet's database"), "\(undecided)")
+      try taking.say("ROLLBACK; SELECT 2;")
+      #expect(try taking.line() == "2")
       let holder = try await FleetGround.submit(second, "--key", "k", "--on-conflict", "keep", "--after", "1h")
       #expect(holder != dead)
       let none = try await second.cli("tasks", "retry", "--all", "--identifier", "job")

@@ -66,6 +66,40 @@ struct FleetTrustTests {
     #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
   }
 
+  @Test("functions that search other schemas are told of")
+  func openFunctions() async throws {
+    let fleet = try await FleetGround()
+    try fleet.server.run("ALTER FUNCTION taskhost.late() RESET search_path", on: fleet.address)
+    let told = try await fleet.taskhost("doctor")
+    #expect(told.output.contains("✗ database: 1 of the fleet's functions are of an earlier build"), "\(told)")
+    #expect(try await fleet.taskhost("init").status == 0)
+    #expect(try await !fleet.taskhost("doctor").output.contains("earlier build"))
+  }
+
+  @Test("what hosts and fleet init make belongs to the schema's owner, whoever they connect as")
+  func ownership() async throws {
+    let fleet = try await FleetGround()
+    let member = "member_\(UInt32.random(in: 0 ... .max))"
+    try fleet.server.run("CREATE ROLE \(member) LOGIN IN ROLE taskhost", on: fleet.address)
+    let address = fleet.address.replacing("user=taskhost", with: "user=\(member)")
+    #expect(address != fleet.address)
+    let foreign = "SELECT count(*) FROM pg_class WHERE relnamespace = 'taskhost'::regnamespace AND relowner <> 'taskhost'::regrole"
+    try fleet.server.run(
+      "DO $$ BEGIN EXECUTE format('DROP TABLE taskhost.run_%s', taskhost.now_ms() / 86400000 + 1); END $$", on: fleet.address)
+    try fleet.server.run("SELECT taskhost.keep_days()", on: address)
+    #expect(try fleet.server.run(foreign, on: fleet.address) == "0")
+    try fleet.server.run("DROP FUNCTION taskhost.late(); DROP TABLE taskhost.repeating", on: fleet.address)
+    let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address])
+    #expect(made.status == 0, "\(made)")
+    #expect(try fleet.server.run(foreign, on: fleet.address) == "0")
+    // An earlier build has left some to the member, who could not be removed.
+    try fleet.server.run(
+      "GRANT CREATE ON SCHEMA taskhost TO \(member); ALTER FUNCTION taskhost.late() OWNER TO \(member); "
+        + "ALTER TABLE taskhost.edge OWNER TO \(member); REVOKE CREATE ON SCHEMA taskhost FROM \(member)", on: fleet.address)
+    #expect(try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address]).status == 0)
+    try fleet.server.run("DROP ROLE \(member)", on: fleet.address)
+  }
+
   private static let bouncer = "/usr/sbin/pgbouncer"
 
   @Test("nor behind a pool of connections", .enabled(if: access(bouncer, X_OK) == 0, "needs pgbouncer"))

@@ -95,6 +95,21 @@ struct FleetVisitTests {
     #expect(try fleet.session.take(host, [first]).map(\.isHeld) == [true])
   }
 
+  @Test("a dead letter whose key is taken before it is back is looked at again") func takenKey() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    _ = try fleet.session.enqueue(named: [fleet.draft(key: "k")])
+    _ = try fleet.session.exchange(host, settling: [fleet.settled(fleet.claim(host, 1)[0], as: .failed)], wanting: [])
+    let taken = try fleet.session.take(host, fleet.session.scan(RequestScan(RequestQuery())) { _ in true }.records.map(\.id))
+    #expect(taken.count == 1 && !taken[0].isHeld)
+    _ = try fleet.session.enqueue(named: [fleet.draft(key: "k")])
+    var record = try taken[0].record.get()
+    try record.apply(.retried)
+    #expect(throws: FleetError.changed) {
+      try fleet.session.settle(host, [SettledRequest(record: record, lane: taken[0].lane, runs: [])], takesKeys: true)
+    }
+  }
+
   @Test func anEventForARequestThatAHostHasIsHeardWhenItIsBack() throws {
     let fleet = try TestFleet()
     let (host, other) = (try fleet.join(), try fleet.join(name: "b"))

@@ -176,7 +176,7 @@ extension FleetExchanges {
     keys.moved = visited.moves.moved
     keys.held = visited.moves.held.map { ($0.identifier, $0.key, $0.request, $0.length) }
     guard !settled.isEmpty || !drafts.isEmpty else { return }
-    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: errand.heard)
+    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: errand.heard, takesKeys: errand.revives)
     try session.notify()
   }
 }

@@ -53,7 +53,7 @@ public struct FleetReview: Sendable {
       ]
     }
     var parts: [(Finding.Topic, [Finding], ok: String)] = [
-      (.database, server() + settings() + connections() + rights() + indexes() + fences() + days(), "PostgreSQL \(version)\(schema)"),
+      (.database, server() + settings() + connections() + rights() + indexes() + functions() + fences() + days(), "PostgreSQL \(version)\(schema)"),
       (.clock, clock(), "this machine and the database agree"),
       (.transactions, transactions() + slots() + tables(), "none has been open for long, and dead rows are removed"),
     ]
@@ -195,6 +195,15 @@ public struct FleetReview: Sendable {
 
   private static func some(_ names: [String]) -> String {
     "\(names.prefix(5).joined(separator: ", "))\(names.count > 5 ? " and others" : "")"
+  }
+
+  private func functions() -> [Finding] {
+    guard health.openFunctions > 0 else { return [] }
+    return [
+      Finding(
+        .database, .failure, "\(health.openFunctions) of the fleet's functions are of an earlier build, and search other schemas",
+        why: "what somebody has left in public may run as whoever calls them", remedy: "run taskhost fleet init, which replaces them")
+    ]
   }
 
   private func fences() -> [Finding] {
