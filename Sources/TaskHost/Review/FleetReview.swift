@@ -53,7 +53,10 @@ public struct FleetReview: Sendable {
       ]
     }
     var parts: [(Finding.Topic, [Finding], ok: String)] = [
-      (.database, server() + settings() + connections() + rights() + indexes() + functions() + fences() + days(), "PostgreSQL \(version)\(schema)"),
+      (
+        .database, server() + settings() + connections() + rights() + indexes() + functions() + fences() + days(),
+        "PostgreSQL \(version)\(schema)"
+      ),
       (.clock, clock(), "this machine and the database agree"),
       (.transactions, transactions() + slots() + tables(), "none has been open for long, and dead rows are removed"),
     ]
