@@ -123,7 +123,7 @@ final class FleetExchanges {
     let (known, isLeaving) = (agent.lease.incarnation, agent.lease.isLeaving)
     // Whether what has arrived may wait until the host knows what it wants.
     let mayWait = lanes.plain != nil && known != nil && cleared == known && work.errands.isEmpty && !work.isOver && !isLeaving
-    let single = mayWait ? FleetWriter.single(of: work.arrivals) : nil
+    let single = mayWait ? writer.single(of: work.arrivals) : nil
     if single == nil { try writer.add(&work.arrivals, session, counting: &work.added) }
     guard let incarnation = known else {
       if work.added > 0 { try session.notify() }

@@ -10,7 +10,7 @@ struct FleetWriter {
   private var lockedKeys = FleetLockedKeys()
 
   /// Of requests that are due later, the other hosts need not be told: they look by themselves before. Far longer than their pauses, because
-  /// clocks differ.
+  /// what a host knows of the fleet's clock may be old.
   private static let soon = Duration.seconds(60)
 
   init(_ agent: FleetAgent) { self.agent = agent }
@@ -71,7 +71,7 @@ struct FleetWriter {
 
   /// The request that these are, if the host might begin it at once: it can be added with the host's claims, in one transaction. Nil if
   /// there are others, or it has a key or is due later.
-  static func single(of arrivals: [FleetAgent.Arrival]) -> FleetSubmission? {
+  func single(of arrivals: [FleetAgent.Arrival]) -> FleetSubmission? {
     guard arrivals.count == 1, let arrival = arrivals.first, !arrival.hasKeys, arrival.submissions.count == 1 else { return nil }
     return countSoon(arrival.submissions.map(\.record.due)) == 1 ? arrival.submissions.first : nil
   }
@@ -115,7 +115,7 @@ struct FleetWriter {
     }
     let added = Set(places.prefix(plain.count))
     arrivals = arrivals.indices.lazy.filter { !added.contains($0) }.map { arrivals[$0] }
-    return Self.countSoon(submissions.indices.lazy.map { submissions[$0].record.due })
+    return countSoon(submissions.indices.lazy.map { submissions[$0].record.due })
   }
 
   /// Adds one submission by itself.
@@ -139,11 +139,11 @@ struct FleetWriter {
       return 0
     }
     arrival.completion(Self.answers(to: arrival, done))
-    return Self.countSoon(zip(done, arrival.submissions).lazy.filter { $0.0.known == .new }.map(\.1.record.due))
+    return countSoon(zip(done, arrival.submissions).lazy.filter { $0.0.known == .new }.map(\.1.record.due))
   }
 
-  private static func countSoon(_ dues: some Sequence<WallTime>) -> Int {
-    let soon = SystemClock().wallTime.moved(by: soon)
+  private func countSoon(_ dues: some Sequence<WallTime>) -> Int {
+    let soon = (agent.lease.clock.now ?? SystemClock().wallTime).moved(by: Self.soon)
     return dues.count { $0 < soon }
   }
 

@@ -236,10 +236,11 @@ public struct FleetReview: Sendable {
   private func clock() -> [Finding] {
     let apart = health.ahead < .zero ? .zero - health.ahead : health.ahead
     guard apart > tolerance else { return [] }
+    let shown = apart > .seconds(10) ? .seconds(apart.wholeMilliseconds / 1000) : apart
     return [
       Finding(
-        .clock, .warning, "this machine's clock is \(text(apart)) \(health.ahead > .zero ? "behind" : "ahead of") the database's",
-        why: "what is submitted here begins too \(health.ahead > .zero ? "early" : "late"); leases are not concerned",
+        .clock, .warning, "this machine's clock is \(text(shown)) \(health.ahead > .zero ? "behind" : "ahead of") the database's",
+        why: "what names a time of this clock begins too \(health.ahead > .zero ? "early" : "late"); delays and leases are not concerned",
         remedy: "start a time service on both: timedatectl set-ntp true, or install chrony")
     ]
   }

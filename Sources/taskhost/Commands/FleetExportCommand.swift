@@ -24,6 +24,7 @@ struct FleetExportCommand: ParsableCommand {
 
       EXIT CODES
         0 everything was written
+        5 the fleet's database cannot be reached
         6 hosts are there, or have left something to do: nothing was written
       """)
 

@@ -28,6 +28,7 @@ struct FleetImportCommand: ParsableCommand {
       EXIT CODES
         0 all requests of the identifiers are in the fleet
         1 some of them stay in the store
+        5 the fleet's database cannot be reached
         6 the export is refused, and nothing was imported
       """)
 

@@ -21,7 +21,7 @@ import Testing
     #expect(seen(.milliseconds(900))?.verdict == .ok)
     #expect(seen(.milliseconds(-1800), trip: .seconds(1))?.verdict == .ok)
     #expect(seen(.seconds(3))?.seen == "this machine's clock is 3s behind the database's")
-    #expect(seen(.seconds(3))?.why?.hasPrefix("what is submitted here begins too early") == true)
+    #expect(seen(.seconds(3))?.why?.hasPrefix("what names a time of this clock begins too early") == true)
     #expect(seen(.seconds(-90))?.seen == "this machine's clock is 1m30s ahead of the database's")
     #expect(seen(.seconds(-90))?.verdict == .warning)
   }
