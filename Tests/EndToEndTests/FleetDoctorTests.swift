@@ -335,38 +335,19 @@ struct FleetDoctorTests {
     #expect(try await fleet.tells("warning database: the fleet's tables have version 99"))
   }
 
-  private static let bouncer = "/usr/sbin/pgbouncer"
-
-  @Test("a pool of connections in between is seen", .enabled(if: access(bouncer, X_OK) == 0, "needs pgbouncer"))
+  @Test("a pool of connections in between is seen", .enabled(if: PgBouncer.isThere, "needs pgbouncer"))
   func pool() async throws {
     let fleet = try await Fleet(try PostgresServer.shared.get())
-    let folder = try TestDirectory()
     let name = fleet.address.split(separator: "dbname=").last ?? ""
-    let settings = try folder.file(
-      "pool.ini",
-      """
-      [databases]
-      \(name) = host=\(fleet.server.directory) user=taskhost
-      [pgbouncer]
-      unix_socket_dir = \(folder.path)
-      listen_addr =
-      auth_type = any
-      pool_mode = transaction
-      user = nobody
-      """)
     for setting in ["statement_timeout = '5s'", "lock_timeout = '1s'", "default_transaction_isolation = 'serializable'"] {
       try fleet.server.run("ALTER DATABASE \(name) SET \(setting)", on: fleet.address)
     }
-    chmod(folder.path, 0o777)
-    let pool = try LineProgram(["/bin/sh", "-c", "exec \"$0\" \"$1\" 2>&1", Self.bouncer, settings])
-    _ = try pool.line { $0.contains("process up") }
-    let result = try await Program.run(
-      try BuiltProgram.taskhost, ["fleet", "doctor", "--url", "host=\(folder.path) port=6432 user=taskhost dbname=\(name)"])
-    #expect(result.output.contains("✓ database: a pool of connections, such as PgBouncer, stands in between"), "\(result)")
-    for seen in ["statement_timeout is 5000 ms", "lock_timeout is 1000 ms", "default_transaction_isolation is serializable"] {
-      #expect(result.output.contains("database: \(seen)"), "\(result)")
+    try await PgBouncer.pooling(fleet.server, database: fleet.address) { address in
+      let result = try await Program.run(try BuiltProgram.taskhost, ["fleet", "doctor", "--url", address])
+      #expect(result.output.contains("✓ database: a pool of connections, such as PgBouncer, stands in between"), "\(result)")
+      for seen in ["statement_timeout is 5000 ms", "lock_timeout is 1000 ms", "default_transaction_isolation is serializable"] {
+        #expect(result.output.contains("database: \(seen)"), "\(result)")
+      }
     }
-    pool.send(SIGTERM)
-    _ = try? pool.end()
   }
 }

@@ -31,6 +31,13 @@ struct FleetTrustTests {
       $$ BEGIN PERFORM public.note('clock'); RETURN pg_catalog.clock_timestamp(); END $$;
     """
 
+  /// Which traps have caught whom.
+  private static func loot(_ fleet: FleetGround) throws -> String {
+    try fleet.server.run(
+      "SET search_path = pg_catalog; SELECT coalesce(string_agg(DISTINCT trap || ' as ' || victim, ', '), 'none') FROM public.loot",
+      on: fleet.address)
+  }
+
   /// Does everything that hosts do, at `address`.
   private static func work(_ fleet: FleetGround, at address: String) async throws {
     try await HostProcess.prepare { host in
@@ -59,11 +66,10 @@ struct FleetTrustTests {
     if isFirst { try fleet.server.run("ALTER DATABASE \(name) SET search_path = public, pg_catalog", on: fleet.address) }
     try await Self.work(fleet, at: fleet.address)
     #expect(try await fleet.taskhost("init").status == 0)
-    let loot = "SELECT coalesce(string_agg(DISTINCT trap || ' as ' || victim, ', '), 'none') FROM public.loot"
-    #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
+    #expect(try Self.loot(fleet) == "none")
     // Whoever calls a function of the fleet is as safe.
     try fleet.server.run("SELECT taskhost.requeue_fenced(), taskhost.keep_days()", on: fleet.address)
-    #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
+    #expect(try Self.loot(fleet) == "none")
   }
 
   @Test("functions that search other schemas are told of")
@@ -100,34 +106,13 @@ struct FleetTrustTests {
     try fleet.server.run("DROP ROLE \(member)", on: fleet.address)
   }
 
-  private static let bouncer = "/usr/sbin/pgbouncer"
-
-  @Test("nor behind a pool of connections", .enabled(if: access(bouncer, X_OK) == 0, "needs pgbouncer"))
+  @Test("nor behind a pool of connections", .enabled(if: PgBouncer.isThere, "needs pgbouncer"))
   func pool() async throws {
     let fleet = try await FleetGround()
-    let folder = try TestDirectory()
     let name = fleet.address.split(separator: "dbname=").last ?? ""
     try fleet.server.run(Self.traps, on: fleet.address)
     try fleet.server.run("ALTER DATABASE \(name) SET search_path = public, pg_catalog", on: fleet.address)
-    let settings = try folder.file(
-      "pool.ini",
-      """
-      [databases]
-      \(name) = host=\(fleet.server.directory) user=taskhost
-      [pgbouncer]
-      unix_socket_dir = \(folder.path)
-      listen_addr =
-      auth_type = any
-      pool_mode = transaction
-      user = nobody
-      """)
-    chmod(folder.path, 0o777)
-    let pool = try LineProgram(["/bin/sh", "-c", "exec \"$0\" \"$1\" 2>&1", Self.bouncer, settings])
-    _ = try pool.line { $0.contains("process up") }
-    try await Self.work(fleet, at: "host=\(folder.path) port=6432 user=taskhost dbname=\(name)")
-    pool.send(SIGTERM)
-    _ = try? pool.end()
-    let loot = "SELECT coalesce(string_agg(DISTINCT trap || ' as ' || victim, ', '), 'none') FROM public.loot"
-    #expect(try fleet.server.run("SET search_path = pg_catalog; \(loot)", on: fleet.address) == "none")
+    try await PgBouncer.pooling(fleet.server, database: fleet.address) { try await Self.work(fleet, at: $0) }
+    #expect(try Self.loot(fleet) == "none")
   }
 }
