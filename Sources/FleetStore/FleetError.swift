@@ -53,8 +53,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     case .version(let found):
       "the fleet's tables have version \(found), and this taskhost needs \(FleetSchema.oldestVersion): run taskhost fleet init"
     case .unpermitted(let reason):
-      "the fleet's database refused: \(reason): let the role own the schema taskhost, or be a member of the role that does; "
-        + "to make it, a role needs CREATE on the database"
+      "the fleet's database refused: \(reason): let the role own the schema taskhost, or be a member of the role that does, "
+        + "and inherit its rights; to make it, a role needs CREATE on the database"
     case .refused(let reason): "the fleet's database refused: \(reason)"
     }
   }

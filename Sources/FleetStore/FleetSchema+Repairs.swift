@@ -17,8 +17,8 @@ extension FleetSchema {
         DROP INDEX taskhost.run_ended;
         CREATE INDEX run_ended ON taskhost.run (identifier, ended);
       END IF;
-      IF to_regclass('taskhost.lane_identifier') IS NULL THEN
-        CREATE INDEX lane_identifier ON taskhost.lane (identifier, id);
+      IF EXISTS (
+          SELECT FROM pg_constraint WHERE conrelid = 'taskhost.lane'::regclass AND conname = 'lane_identifier_gates_key') THEN
         ALTER TABLE taskhost.lane DROP CONSTRAINT lane_identifier_gates_key;
         DROP INDEX taskhost.request_event;
         \(eventIndex);
@@ -107,7 +107,7 @@ extension FleetSchema {
   ]
 
   /// Whoever calls a function calls no other schema's functions and operators by that. Hosts see to that themselves, and need it here no more;
-  /// people do not. Those in SQL are planned as a part of what calls them, and a path of their own would keep them from that.
+  /// people do not.
   static let paths = [
     """
     DO $$
@@ -120,9 +120,10 @@ extension FleetSchema {
     """
   ]
 
-  /// The functions that call what lies in the schemas of whoever calls them.
+  /// The functions that call what lies in the schemas of whoever calls them. Two are planned as a part of what calls them, from which a path of
+  /// their own would keep them: all that they call names its schema.
   static let openFunctions = """
-    SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
-    WHERE p.pronamespace = 'taskhost'::regnamespace AND coalesce(array_to_string(p.proconfig, ' '), '') NOT LIKE '%search_path%'
+    SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'taskhost'::regnamespace AND p.proname NOT IN ('now_ms', 'new_id')
+      AND coalesce(array_to_string(p.proconfig, ' '), '') NOT LIKE '%search_path%'
     """
 }

@@ -152,7 +152,8 @@ enum FleetSchema {
   private static let newID = [
     """
     CREATE OR REPLACE FUNCTION taskhost.new_id() RETURNS bigint LANGUAGE sql VOLATILE AS
-    $$ SELECT taskhost.now_ms() << 12 | (nextval('taskhost.id_counter') & 4095) $$
+    $$ SELECT taskhost.now_ms() OPERATOR(pg_catalog.<<) 12
+      OPERATOR(pg_catalog.|) (pg_catalog.nextval('taskhost.id_counter') OPERATOR(pg_catalog.&) 4095) $$
     """
   ]
 

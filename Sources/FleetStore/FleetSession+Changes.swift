@@ -27,7 +27,9 @@ extension FleetSession {
     keys: FleetKeyChanges = FleetKeyChanges(), heard: FleetHeard = .nothing, takesKeys: Bool = false
   ) throws(FleetError) {
     var statements = [Self.holdLease(incarnation)]
-    if takesKeys || drafts.contains(where: \.record.request.hasKeys) { statements.append(Self.shortWaits) }
+    if takesKeys && settled.contains(where: { $0.record.request.uniqueKey != nil }) || drafts.contains(where: \.record.request.hasKeys) {
+      statements.append(Self.shortWaits)
+    }
     statements += Self.finish(incarnation, settled)
     if let heard = Self.forget(heard, of: settled) { statements.append(heard) }
     if !keys.moved.isEmpty {

@@ -89,6 +89,7 @@ extension FleetSession {
       } catch { throw FleetError.refused("request \(id): \(error)") }
       // The text may be older than who holds the key.
       if !record.state.isFinal || record.state == .failed { record.request.uniqueKey = rows.text(row, 5) }
+      if let key = record.request.idempotencyKey { record.request.idempotencyKey = SharedKey.parts(of: key)?.key ?? key }
       record.losses = record.losses.adding(saturating: Int(clamping: rows.int(row, 6) ?? 0))
       try archive.add(
         ArchivedRequest(record: record, eventPayload: rows.bytes(row, 2), checkpoint: rows.bytes(row, 3), edges: edges[id] ?? []))
@@ -105,10 +106,11 @@ extension FleetSession {
           "SELECT key, fingerprint, request, since FROM taskhost.idempotency WHERE key > $1 ORDER BY key LIMIT 1000", .text(after)))
       for row in 0..<rows.count {
         guard let key = rows.text(row, 0), let fingerprint = rows.int(row, 1), let request = rows.int(row, 2) else { continue }
+        let own = SharedKey.parts(of: key)
         try archive.add(
           ArchivedRequests.Key(
-            key: key, fingerprint: UInt64(bitPattern: fingerprint), request: RequestID(sequence: request, origin: origin),
-            submitted: WallTime(unixMilliseconds: rows.int(row, 3) ?? 0)))
+            key: own?.key ?? key, fingerprint: UInt64(bitPattern: fingerprint), request: RequestID(sequence: request, origin: origin),
+            submitted: WallTime(unixMilliseconds: rows.int(row, 3) ?? 0)), of: own?.plugin.rawValue)
         after = key
       }
       guard rows.count > 0 else { break }

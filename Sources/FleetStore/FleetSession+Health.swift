@@ -37,9 +37,9 @@ extension FleetSession {
   private func readTables(_ patience: Duration, _ health: inout FleetHealth) throws(FleetError) {
     let rows = try ask([
       Self.lockPatience, PostgresStatement("SELECT version::bigint FROM taskhost.fleet"), Self.homeless,
-      PostgresStatement(Self.waiting, .int(patience.wholeMilliseconds)), Self.ill, Self.strays,
+      PostgresStatement(Self.waiting, .int(patience.wholeMilliseconds)), Self.ill, Self.strays, Self.orphans,
     ])
-    guard rows.count == 6 else { throw .refused("it did not answer all statements") }
+    guard rows.count == 7 else { throw .refused("it did not answer all statements") }
     health.schema = rows[1].int(0, 0) ?? 0
     health.homeless = Self.texts(rows[2])
     health.waiting = (0..<rows[3].count).map { row in
@@ -49,6 +49,8 @@ extension FleetSession {
     }
     health.ill = (0..<rows[4].count).compactMap { ill(rows[4], $0) }
     health.strays = (rows[5].int(0, 0) ?? 0, rows[5].int(0, 1).map { RequestID(sequence: $0, origin: origin) })
+    health.laneless = (rows[6].int(0, 0) ?? 0, rows[6].int(0, 1).map { RequestID(sequence: $0, origin: origin) })
+    health.heldByNobody = rows[6].int(0, 2) ?? 0
     health.members = try members()
   }
 
@@ -226,6 +228,14 @@ extension FleetSession {
     """
 
   private static let strays = PostgresStatement("SELECT count(*), min(s.request) FROM taskhost.strays(taskhost.sample_share()) s")
+
+  private static let orphans = PostgresStatement(
+    """
+    SELECT count(*), min(r.id), (
+      SELECT count(*) FROM taskhost.claim c WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.incarnation = c.incarnation))
+    FROM taskhost.request r TABLESAMPLE SYSTEM (taskhost.sample_share())
+    WHERE r.state = 'pending' AND NOT EXISTS (SELECT FROM taskhost.lane l WHERE l.id = r.lane)
+    """)
 
   /// What hosts hold or could take, up to some thousands.
   private static let ill = PostgresStatement(

@@ -255,9 +255,10 @@ struct FleetDoctorTests {
     #expect(try await !fleet.doctor().told.contains { $0.contains("indexes") })
     try server.run(
       "ALTER TABLE taskhost.ready DROP CONSTRAINT ready_pkey; ALTER TABLE taskhost.claim DROP CONSTRAINT claim_pkey; "
-        + "ALTER TABLE taskhost.lane DROP CONSTRAINT lane_needs, DROP CONSTRAINT lane_pkey", on: fleet.address)
-    #expect(
-      try await fleet.tells("failure database: indexes of the fleet's tables are missing: claim_pkey, lane_needs, lane_pkey, ready_pkey"))
+        + "ALTER TABLE taskhost.lane DROP CONSTRAINT lane_needs, DROP CONSTRAINT lane_pkey; DROP INDEX taskhost.lane_identifier",
+      on: fleet.address)
+    let missing = "claim_pkey, lane_identifier, lane_needs, lane_pkey, ready_pkey"
+    #expect(try await fleet.tells("failure database: indexes of the fleet's tables are missing: \(missing)"))
     #expect(try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address]).status == 0)
     #expect(try await !fleet.doctor().told.contains { $0.contains("indexes") })
     #expect(
@@ -279,6 +280,12 @@ struct FleetDoctorTests {
     #expect(try await !fleet.doctor().told.contains { $0.contains("no host would find") })
     let counts = "SELECT (SELECT count(*) FROM taskhost.ready) + (SELECT count(*) FROM taskhost.later)"
     #expect(try fleet.server.run(counts, on: fleet.address) == "3")
+    try fleet.server.run("DELETE FROM taskhost.lane; DELETE FROM taskhost.host", on: fleet.address)
+    #expect(try await fleet.tells("failure requests: of 3 pending requests, somebody has deleted the lanes: \(first)"))
+    try fleet.server.run(
+      "INSERT INTO taskhost.claim (request, incarnation, epoch, since) SELECT id, gen_random_uuid(), 1, 0 FROM taskhost.request",
+      on: fleet.address)
+    #expect(try await fleet.tells("failure requests: 3 requests are held by hosts whose rows somebody has deleted"))
   }
 
   @Test("a role that lacks a right is told of")

@@ -97,14 +97,23 @@ struct FleetExportTests {
       try fleet.server.run("SELECT taskhost.submit('job', payload => '{\"n\":\(number)}', unique_key => 'k\(number)')", on: fleet.address)
     }
     try fleet.server.run("DELETE FROM taskhost.host", on: fleet.address)
+    // A plugin's own key, beside the same one of a client.
+    try fleet.server.run(
+      """
+      INSERT INTO taskhost.idempotency (key, fingerprint, request, since)
+      SELECT key, 7, id, taskhost.now_ms() FROM (SELECT min(id) AS id FROM taskhost.request) r, unnest('{once,plugin:a.b:once}'::text[]) AS u (key)
+      """, on: fleet.address)
     let export = try await fleet.taskhost("export")
     #expect(export.status == 0, "\(export)")
+    #expect(export.output.contains(#""kind":"submission","plugin":"a.b","idempotency_key":"once""#), "\(export.output.suffix(1000))")
     let moved = try await Program.run(
       try BuiltProgram.taskhost, ["fleet", "import", "--url", other.address, "--identifier", "*", "--json"], input: Data(export.output.utf8)
     )
     #expect(try moved.status == 0 && JSON(parsing: moved.output)["requests"]?.integer == 120, "\(moved)")
     let keys = "SELECT string_agg(unique_key || ' ' || convert_from(payload, 'UTF8'), ',' ORDER BY id) FROM taskhost.request"
     #expect(try other.server.run(keys, on: other.address) == fleet.server.run(keys, on: fleet.address))
+    let known = "SELECT string_agg(key, ',' ORDER BY key) FROM taskhost.idempotency WHERE fingerprint = 7"
+    #expect(try other.server.run(known, on: other.address) == "once,plugin:a.b:once")
     #expect(try other.server.run("SELECT count(*) FROM taskhost.ready", on: other.address) == "120")
   }
 

@@ -30,6 +30,30 @@ struct FleetPluginTests {
     return try #require(run["run"]?["output"], "\(run)")
   }
 
+  @Test("the idempotency keys of a plugin are its own, beside the same ones of clients and of other plugins")
+  func ownKeys() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      var scopes = ""
+      for name in ["one", "two"] {
+        try await host.add("\(name).so", "whole", ["-DIDENTIFIER=\"test.\(name)\""])
+        scopes += "[plugin.\"test.\(name)\"]\nscope = \"fleet\"\n"
+      }
+      try host.configure("[fleet]\nurl = \"\(fleet.address)\"\n\(scopes)")
+      try await FleetGround.joined(host)
+      let client = try await host.cli("submit", "test.one", "--after", "2h", "--idempotency-key", "own")
+      #expect(client.status == 0, "\(client)")
+      func submit(_ name: String) async throws -> String {
+        let run = try await host.run("own", identifier: name)
+        let output = try #require(run["run"]?["output_base64"]?.string.flatMap { Data(base64Encoded: $0) }, "\(run)")
+        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+      }
+      let (one, two) = (try await submit("test.one"), try await submit("test.two"))
+      #expect(one.count == 36 && two.count == 36 && one != two && !client.output.contains(one), "\(one), \(two)")
+      #expect(try await submit("test.one") == one)
+    }
+  }
+
   @Test("what a run submits to its own identifier is a request of the fleet, which any host runs")
   func submits() async throws {
     try await withHosts { fleet, first, second in

@@ -171,9 +171,11 @@ final class FleetAgent: Sendable {
 
   /// Submits a request of a run to the fleet.
   func submit(
-    _ request: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
+    _ given: TaskRequest, from run: RunReference, by plugin: TaskIdentifier,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
+    let request: TaskRequest
+    do throws(RequestRefusal) { request = try given.naming(plugin) } catch { return completion(.failure(error)) }
     guard !request.dependsOnOthers else {
       return add(
         FleetErrand(.submission([request])) { _ in

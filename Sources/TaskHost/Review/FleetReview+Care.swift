@@ -163,7 +163,7 @@ extension FleetReview {
     let more =
       health.ill.count > 5
       ? [Finding(.requests, .warning, "\(health.ill.count - 5) more requests are like these", why: "only some are listed")] : []
-    return homeless + waiting + ill + more + strays()
+    return homeless + waiting + ill + more + strays() + orphans()
   }
 
   private func strays() -> [Finding] {
@@ -174,6 +174,26 @@ extension FleetReview {
         .requests, .failure, of: "\(first)", "\(seen), and no host would find \(health.strays.count == 1 ? "it" : "them"): \(first)",
         why: "somebody has deleted rows of taskhost.ready, later or claim", remedy: "run taskhost fleet init, which puts them back")
     ]
+  }
+
+  private func orphans() -> [Finding] {
+    var findings: [Finding] = []
+    if health.laneless.count > 0, let first = health.laneless.first {
+      findings.append(
+        Finding(
+          .requests, .failure, of: "\(first)", "of \(health.laneless.count) pending requests, somebody has deleted the lanes: \(first)",
+          why: "no host looks for them",
+          remedy: "stop all hosts, and move the fleet: taskhost fleet export, DROP SCHEMA taskhost CASCADE, fleet init, fleet import"))
+    }
+    if health.heldByNobody > 0 {
+      findings.append(
+        Finding(
+          .requests, .failure, "\(health.heldByNobody) requests are held by hosts whose rows somebody has deleted",
+          why: "others get them a day after they were claimed",
+          remedy: "if those hosts are dead: DELETE FROM taskhost.claim c WHERE NOT EXISTS "
+            + "(SELECT FROM taskhost.host h WHERE h.incarnation = c.incarnation), and then taskhost fleet init"))
+    }
+    return findings
   }
 
   /// `, for hosts with network, power, in the window "night"`.

@@ -36,6 +36,7 @@ package struct ArchivedRequests: Sendable {
   package internal(set) var ended: [ArchivedRequest] = []
   /// How many other wanted ones have ended.
   package internal(set) var endedCount = 0
+  /// Those of plugins as ``SharedKey`` has them.
   package internal(set) var keys: [Key] = []
   package internal(set) var windows: [Window] = []
 
@@ -54,13 +55,18 @@ package struct ArchivedRequests: Sendable {
     from descriptor: Int32, named name: String, of isWanted: (TaskIdentifier) -> Bool, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) {
     var lines = ArchiveLines(descriptor, name: name)
+    var ofPlugins: [RequestID: String?] = [:]
     do {
       let head = try ArchiveHead(of: &lines, named: name)
       (origin, isOpen) = (head.origin, head.isOpen)
       try head.readRest(of: &lines, named: name, as: "reading", step) { kind, line in
         switch kind {
         case .request: take(try ArchivedRequest(line), isWanted)
-        case .submission: keys.append(try Self.key(line).key)
+        case .submission:
+          let (key, plugin, _, _) = try Self.key(line)
+          let text = plugin.map { SharedKey.text(key.key, of: $0) } ?? key.key
+          if plugin != nil { ofPlugins.updateValue(text, forKey: key.request) }
+          if let text { keys.append(Key(key: text, fingerprint: key.fingerprint, request: key.request, submitted: key.submitted)) }
         case .uniqueWindow: windows.append(try Self.window(line))
         case .run, .schedule, .state, .health, .pause, .objective, .clock, .end: return
         }
@@ -69,6 +75,8 @@ package struct ArchivedRequests: Sendable {
     } catch let flaw as ArchiveFlaw {
       throw StoreCareError(name, "line \(flaw.line): \(flaw.sentence)")
     } catch { throw StoreCareError(name, error) }
+    for index in live.indices { if let key = ofPlugins[live[index].record.id] { live[index].record.request.idempotencyKey = key } }
+    for index in ended.indices { if let key = ofPlugins[ended[index].record.id] { ended[index].record.request.idempotencyKey = key } }
   }
 
   private mutating func take(_ archived: ArchivedRequest, _ isWanted: (TaskIdentifier) -> Bool) {

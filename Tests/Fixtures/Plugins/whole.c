@@ -116,6 +116,11 @@ static taskhost_result handle(taskhost_task task, void *context) {
     submit(task, request, id);
     taskhost_predecessor after = {.request = id, .on_failure = TASKHOST_ON_FAILURE_IGNORE};
     submit(task, once(&after, now), NULL);
+  } else if (IS("own")) {
+    request = work("{\"do\":\"work\"}");
+    request.delay_ms = 3600000;
+    request.idempotency_key = "own";
+    submit(task, request, NULL);
   } else if (IS("daily")) {
     submit(task, daily(), NULL);
   } else if (IS("every")) {
