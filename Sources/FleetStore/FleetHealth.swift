@@ -109,7 +109,7 @@ package struct FleetHealth: Sendable {
   package var ill: [Ill] = []
   /// Pending requests that no host would find, of those that were looked at.
   package var strays: (count: Int64, first: RequestID?) = (0, nil)
-  /// Those of them whose lanes are not there.
+  /// Pending requests whose lanes are not there, of those that were looked at.
   package var laneless: (count: Int64, first: RequestID?) = (0, nil)
   /// How many requests are held by hosts that the database does not know.
   package var heldByNobody: Int64 = 0

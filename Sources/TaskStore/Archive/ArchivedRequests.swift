@@ -55,7 +55,7 @@ package struct ArchivedRequests: Sendable {
     from descriptor: Int32, named name: String, of isWanted: (TaskIdentifier) -> Bool, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) {
     var lines = ArchiveLines(descriptor, name: name)
-    var ofPlugins: [RequestID: String?] = [:]
+    var ofPlugins: [RequestID: (key: String, text: String?)] = [:]
     do {
       let head = try ArchiveHead(of: &lines, named: name)
       (origin, isOpen) = (head.origin, head.isOpen)
@@ -65,7 +65,7 @@ package struct ArchivedRequests: Sendable {
         case .submission:
           let (key, plugin, _, _) = try Self.key(line)
           let text = plugin.map { SharedKey.text(key.key, of: $0) } ?? key.key
-          if plugin != nil { ofPlugins.updateValue(text, forKey: key.request) }
+          if plugin != nil { ofPlugins[key.request] = (key.key, text) }
           if let text { keys.append(Key(key: text, fingerprint: key.fingerprint, request: key.request, submitted: key.submitted)) }
         case .uniqueWindow: windows.append(try Self.window(line))
         case .run, .schedule, .state, .health, .pause, .objective, .clock, .end: return
@@ -75,8 +75,8 @@ package struct ArchivedRequests: Sendable {
     } catch let flaw as ArchiveFlaw {
       throw StoreCareError(name, "line \(flaw.line): \(flaw.sentence)")
     } catch { throw StoreCareError(name, error) }
-    for index in live.indices { if let key = ofPlugins[live[index].record.id] { live[index].record.request.idempotencyKey = key } }
-    for index in ended.indices { if let key = ofPlugins[ended[index].record.id] { ended[index].record.request.idempotencyKey = key } }
+    for index in live.indices { live[index].record.nameKey(ofPlugins) }
+    for index in ended.indices { ended[index].record.nameKey(ofPlugins) }
   }
 
   private mutating func take(_ archived: ArchivedRequest, _ isWanted: (TaskIdentifier) -> Bool) {
@@ -114,5 +114,12 @@ package struct ArchivedRequests: Sendable {
     Window(
       identifier: try line.requiredIdentifier(), key: try line.requiredKey("unique_key"),
       request: try line.requiredID("request", RequestID.self), until: try line.requiredTime("until_unix_ms"))
+  }
+}
+
+extension RequestRecord {
+  /// Gives a plugin's idempotency key the name of its plugin. A plugin's submission may also stand for a request that has another key.
+  fileprivate mutating func nameKey(_ ofPlugins: [RequestID: (key: String, text: String?)]) {
+    if let own = ofPlugins[id], own.key == request.idempotencyKey { request.idempotencyKey = own.text }
   }
 }
