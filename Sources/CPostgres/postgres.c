@@ -174,7 +174,8 @@ int pg_read_address(const char *address, char *message, size_t size) {
     if (option->val == NULL) continue;
     if (strcmp(option->keyword, "password") == 0 || strcmp(option->keyword, "sslpassword") == 0) has_password = 1;
     if (strcmp(option->keyword, "service") == 0) has_service = 1;
-    if (strncmp(option->keyword, "host", 4) == 0 && count(option->val) > servers) servers = count(option->val);
+    size_t listed = strncmp(option->keyword, "host", 4) == 0 ? count(option->val) : 0;
+    if (listed > servers) servers = listed;
     if (strcmp(option->keyword, "port") == 0 && !are_ports(option->val)) {
       snprintf(message, size, "\"%.40s\" is not a port", option->val);
       is_sound = 0;

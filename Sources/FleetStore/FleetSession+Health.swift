@@ -18,8 +18,9 @@ extension FleetSession {
     health.missing = missing.flatMap(Self.texts)
     // The rest needs them.
     guard health.missing.isEmpty else { return health }
-    health.openFunctions = try ask(PostgresStatement("SELECT count(*) FROM (\(FleetSchema.openFunctions)) f")).int(0, 0) ?? 0
-    health.fencesWait = try ask(PostgresStatement("SELECT \(FleetSchema.fencesWait)")).flag(0, 0)
+    let build = try ask(
+      PostgresStatement("SELECT \(FleetSchema.fencesWait), (SELECT count(*) FROM (\(FleetSchema.openFunctions)) f)"))
+    (health.fencesWait, health.openFunctions) = (build.flag(0, 0), build.int(0, 1) ?? 0)
     // First what needs no table of the fleet: another transaction may have locked them.
     let rows = try ask([
       Self.server, Self.settings, PostgresStatement(Self.transactions, .int(long.wholeMilliseconds)), Self.slots, Self.standbys,

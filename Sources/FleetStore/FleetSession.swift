@@ -41,7 +41,7 @@ package final class FleetSession {
       process = pid == connection.serverProcess ? pid : nil
       // What nobody waits for any more must not go on at the server. This does not end a commit that waits for a standby. Where packets are
       // lost, the server may have half of a transaction, and never learn that its client is gone: it asks, so that others do not wait for
-      // its keys for hours. What the role or the database has set for others is no use here. Behind a pool, all this would be for whoever gets the connection next.
+      // its keys for hours. These settings take precedence over those of the role and the database. Behind a pool, all this would be for whoever gets the connection next.
       if process != nil {
         let settings =
           PostgresConnection.settings + [

@@ -14,13 +14,6 @@ struct FleetExportTests {
     printf '{"o":1}'
     """
 
-  /// The configuration of a host in no fleet.
-  private static func alone(_ fleet: FleetGround, _ name: String) -> String {
-    fleet.configuration(name, job: job, keys: "stdout = \"output\"").replacing("scope = \"fleet\"", with: "").replacing(
-      "labels = [\"test\"]", with: ""
-    ).replacing("[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n", with: "")
-  }
-
   /// The states and unique keys of the requests of `job`, and its ids by them.
   private static func listed(_ host: HostProcess) async throws -> [String: String] {
     let listed = try await host.json("tasks", "list", "--identifier", "job")["requests"]?.array ?? []
@@ -36,7 +29,7 @@ struct FleetExportTests {
       try await HostProcess.prepare { second in
         let lines = try fleet.reader()
         try first.configure(fleet.configuration("a", job: Self.job, keys: "stdout = \"output\""))
-        try second.configure(Self.alone(fleet, "b"))
+        try second.configure(fleet.configuration("b", job: Self.job, keys: "stdout = \"output\"", isInFleet: false))
         try await FleetGround.joined(first)
         let ended = try await FleetGround.submit(first, "--payload", "{\"n\":1}", "--idempotency-key", "once")
         #expect(try lines.line() == "a {\"n\":1}")

@@ -15,16 +15,12 @@ struct FleetImportTests {
     """
 
   private static func configuration(_ fleet: FleetGround, _ name: String, isInFleet: Bool = true) -> String {
-    let text = fleet.configuration(
+    fleet.configuration(
       name, job: job, keys: "stdout = \"output\"",
       more: """
         [schedule."job/nightly"]
         every = "6h"
-        """)
-    return isInFleet
-      ? text
-      : text.replacing("scope = \"fleet\"", with: "").replacing("labels = [\"test\"]", with: "").replacing(
-        "[fleet]\nurl = \"\(fleet.address)\"\nname = \"\(name)\"\n", with: "")
+        """, isInFleet: isInFleet)
   }
 
   private static func export(_ host: HostProcess) async throws -> Data {

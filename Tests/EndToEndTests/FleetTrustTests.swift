@@ -98,7 +98,7 @@ struct FleetTrustTests {
     let made = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", address])
     #expect(made.status == 0, "\(made)")
     #expect(try fleet.server.run(foreign, on: fleet.address) == "0")
-    // An earlier build has left some to the member, who could not be removed.
+    // An earlier build gave some to the member, which could not be dropped then.
     try fleet.server.run(
       "GRANT CREATE ON SCHEMA taskhost TO \(member); ALTER FUNCTION taskhost.late() OWNER TO \(member); "
         + "ALTER TABLE taskhost.edge OWNER TO \(member); REVOKE CREATE ON SCHEMA taskhost FROM \(member)", on: fleet.address)

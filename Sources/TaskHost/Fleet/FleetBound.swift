@@ -28,7 +28,7 @@ final class FleetBound: Sendable {
   ///
   /// - Parameters:
   ///   - identifiers: The identifier of each.
-  ///   - requests: Gives the requests themselves. Called only if there is no room for them.
+  ///   - requests: Returns the requests themselves. It is called only if there is no room for them.
   /// - Returns: Why they are too many; nil if they are not.
   func add(
     _ identifiers: some Sequence<TaskIdentifier>, _ session: FleetSession, requests: () -> [TaskRequest]

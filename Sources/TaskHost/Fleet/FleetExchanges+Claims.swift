@@ -37,7 +37,7 @@ extension FleetExchanges {
     }
   }
 
-  /// Whether an identifier got all that the host wanted of it, or so many bytes came that the claim may have been cut short.
+  /// Whether an identifier got all that the host wanted of it, or the claim is so large that it may have been cut short.
   static func mayHaveMore(_ claimed: [ClaimedRequest], of wanted: [FleetDemand]) -> Bool {
     if claimed.indices.reduce(0, { $0 + claimed[$1].bytes }) > ClaimedRequest.bytesTogether / 2 { return true }
     let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }

@@ -52,7 +52,7 @@ package final class ArchiveWriter {
 
   /// - Parameters:
   ///   - plugin: Whose submission it was; nil for a client's.
-  ///   - isForAll: Whether it is from before a plugin's keys were its own: such a key counts for everyone.
+  ///   - isForAll: Whether it was recorded before plugins had keys of their own. Such a key counts for everyone.
   package func add(
     _ key: ArchivedRequests.Key, of plugin: String? = nil, isForAll: Bool = false, disposition: Disposition = .created
   ) throws {

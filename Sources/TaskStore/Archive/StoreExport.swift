@@ -230,7 +230,6 @@ private final class ArchiveExport {
         key: row.text(2), fingerprint: UInt64(bitPattern: fingerprint),
         request: RequestID(sequence: row.integer(4), origin: origin),
         submitted: WallTime(stored: row.integer(6)))
-      // From before a plugin's keys were its own: such a key counts for everyone.
       try writer.add(key, of: row.optionalText(1), isForAll: row.integer(0) == -1, disposition: disposition)
     }
     let windows = """

@@ -40,17 +40,16 @@ struct FleetExportCommand: ParsableCommand {
 
   private func work() throws {
     let address = try fleet.address()
-    let steps = StoreSteps()
     // Lines of progress between the lines of the export would be of no use.
     let isQuiet = file == nil && isatty(STDOUT_FILENO) == 1
     let exported: StoreExport.Result
     do throws(FleetExporting.Failure) {
-      exported = try FleetExporting.run(
-        address, program: Version.text, toFile: file, or: { (bytes) throws(StoreCareError) in try StoreExportCommand.write(bytes) },
-        { if !isQuiet { steps.show($0) } })
-      steps.end()
+      exported = try StoreSteps.showing { (step) throws(FleetExporting.Failure) in
+        try FleetExporting.run(
+          address, program: Version.text, toFile: file, or: { (bytes) throws(StoreCareError) in try StoreExportCommand.write(bytes) },
+          { if !isQuiet { step($0) } })
+      }
     } catch {
-      steps.end()
       switch error {
       case .archive(let error): throw StoreSteps.failure(error)
       case .fleet(let error): throw FleetOptions.failure(error, at: address)

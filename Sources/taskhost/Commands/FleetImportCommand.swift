@@ -71,13 +71,12 @@ struct FleetImportCommand: ParsableCommand {
     let descriptor = try file.map { try StoreImportCommand.open($0) } ?? STDIN_FILENO
     if file == nil, isatty(STDIN_FILENO) == 1 { Terminal.note("reading an export from standard input; end it with Ctrl-D") }
     let report: FleetImporting.Report
-    let steps = StoreSteps()
     do throws(FleetImporting.Failure) {
-      report = try FleetImporting.run(
-        from: descriptor, named: file ?? "standard input", of: identifiers, into: address, isTrial: dryRun, { steps.show($0) })
-      steps.end()
+      report = try StoreSteps.showing { (step) throws(FleetImporting.Failure) in
+        try FleetImporting.run(
+          from: descriptor, named: file ?? "standard input", of: identifiers, into: address, isTrial: dryRun, step)
+      }
     } catch {
-      steps.end()
       switch error {
       case .archive(let error): throw StoreSteps.failure(error)
       case .fleet(let error): throw FleetOptions.failure(error, at: address)

@@ -94,11 +94,9 @@ struct StoreOptions: ParsableArguments {
   private static func reporting<Value>(
     _ place: StorePlace, _ body: (StorePlace, StoreStep.Observer) throws(StoreCareError) -> Value
   ) throws -> Value {
-    // Beyond the limit of a file's size, a write then fails with a reason.
-    signal(SIGXFSZ, SIG_IGN)
-    let steps = StoreSteps()
-    defer { steps.end() }
-    do throws(StoreCareError) { return try body(place) { steps.show($0) } } catch { throw StoreSteps.failure(error) }
+    do throws(StoreCareError) {
+      return try StoreSteps.showing { (step) throws(StoreCareError) in try body(place, step) }
+    } catch { throw StoreSteps.failure(error) }
   }
 }
 
@@ -106,13 +104,21 @@ struct StoreOptions: ParsableArguments {
 final class StoreSteps {
   private var drawn = ""
 
-  func show(_ step: StoreStep) {
+  /// Does `body`, and shows its steps. Beyond the limit of a file's size, what it writes fails with a reason.
+  static func showing<Value, Failure>(_ body: (@escaping StoreStep.Observer) throws(Failure) -> Value) throws(Failure) -> Value {
+    signal(SIGXFSZ, SIG_IGN)
+    let steps = StoreSteps()
+    defer { steps.end() }
+    return try body { steps.show($0) }
+  }
+
+  private func show(_ step: StoreStep) {
     let line = step.percent.map { "\(step.what) [\(ProgressBar.bar($0, ProgressBar.widestBar))] \($0) %" } ?? "\(step.what) ..."
     if line != drawn { Terminal.progress(line) }
     drawn = line
   }
 
-  func end() {
+  private func end() {
     if !drawn.isEmpty { Terminal.progress("") }
     drawn = ""
   }

@@ -33,27 +33,27 @@ final class FleetGround: Sendable {
   func reader() throws -> LineProgram { try LineProgram(["/bin/sh", "-c", "exec 3<>\"$0\"; exec cat <&3", pipe]) }
 
   /// A host's configuration with the command `job`.
-  func configuration(_ name: String, job: String, slots: Int = 2, keys: String = "", more: String = "") -> String {
-    """
-    [fleet]
-    url = "\(address)"
-    name = "\(name)"
-    labels = ["test"]
-    [retry]
-    attempts = 2
-    initial = "100ms"
-    maximum = "200ms"
-    [command.job]
-    scope = "fleet"
-    max_concurrent_runs = \(slots)
-    \(keys)
-    shell = '''\(job.replacing("@PIPE@", with: pipe).replacing("@HOST@", with: name))'''
-    [command.job.entitlements]
-    write = ["\(directory.path)"]
-    [command.here]
-    shell = "exit 0"
-    \(more)
-    """
+  ///
+  /// - Parameter isInFleet: Whether the host is in the fleet, which has the requests of `job` then.
+  func configuration(_ name: String, job: String, slots: Int = 2, keys: String = "", more: String = "", isInFleet: Bool = true) -> String {
+    let fleet = "[fleet]\nurl = \"\(address)\"\nname = \"\(name)\"\nlabels = [\"test\"]"
+    return """
+      \(isInFleet ? fleet : "")
+      [retry]
+      attempts = 2
+      initial = "100ms"
+      maximum = "200ms"
+      [command.job]
+      \(isInFleet ? "scope = \"fleet\"" : "")
+      max_concurrent_runs = \(slots)
+      \(keys)
+      shell = '''\(job.replacing("@PIPE@", with: pipe).replacing("@HOST@", with: name))'''
+      [command.job.entitlements]
+      write = ["\(directory.path)"]
+      [command.here]
+      shell = "exit 0"
+      \(more)
+      """
   }
 
   /// Gives `body` two hosts of a fleet, which are not started.
