@@ -14,6 +14,35 @@ extension FleetSession {
     return claimed(rows[1], isHeld: 9)
   }
 
+  /// Lets the database have a change of a request that the host owns still: its next owner finds it so. If the host owns it no more by this
+  /// claim, it has recorded what it made of it.
+  ///
+  /// The lane stays until then: of the runs that a limit counts, this one began as it was.
+  ///
+  /// - Parameters:
+  ///   - record: With its payload, as if no run of it had begun; nil if only keys are held.
+  ///   - keys: Unique keys that are held for a while.
+  package func keep(
+    _ incarnation: String, _ id: RequestID, epoch: Int64, as record: RequestRecord?,
+    holding keys: [(identifier: TaskIdentifier, key: String, request: RequestID, length: Duration)]
+  ) throws(FleetError) {
+    var changes = FleetKeyChanges()
+    changes.held = keys
+    var statements = [Self.holdLease(incarnation)]
+    if let record {
+      statements.append(
+        PostgresStatement(
+          """
+          UPDATE taskhost.request r SET due = $4, rank = $5, event = $6, deadline = $7, payload = $8, record = $9
+          FROM taskhost.claim c WHERE r.id = $2 AND c.request = r.id AND c.incarnation = $1::uuid AND c.epoch = $3 AND NOT c.visiting
+          """, .text(incarnation), .int(id.sequence), .int(epoch), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)),
+          .text(record.request.event?.name), .int(Self.deadline(of: record)), .bytes(record.request.payload),
+          .text(RecordText.text(of: record))))
+      if let repeating = Self.noteRepeating([(record, [])]) { statements.append(repeating) }
+    }
+    _ = try ask(statements + Self.graph([], adding: [], changes))
+  }
+
   /// Gives taken requests back as they are now, and adds others, all or none.
   ///
   /// - Parameters:

@@ -13,7 +13,10 @@ extension RequestView {
   ) {
     let elsewhere: FleetView?
     do throws(StoreError) { elsewhere = try fleetThatHas(id) } catch { return completion(.failure(RequestRefusal(error))) }
-    guard let elsewhere else { return scheduler.perform(change, completion: completion) }
+    guard let elsewhere else {
+      guard let fleet, fleet.has(id) else { return scheduler.perform(change, completion: completion) }
+      return fleet.agent.change(id, change, completion: completion)
+    }
     var errand = FleetErrand(.all([id])) { _ in
       change
     } completion: {
@@ -51,6 +54,12 @@ extension RequestView {
   func cancelPending(of identifiers: [TaskIdentifier], onBehalfOf run: RunReference) throws(RequestRefusal) -> Int {
     var count = try awaitAnswer { scheduler.perform(.cancelPending(of: identifiers).onBehalf(of: run), completion: $0) }
     guard let fleet, shares(identifiers) else { return count }
+    // What the host held and holds no more was cancelled, or is on its way back anyway.
+    var gone: Set<RequestID> = []
+    for id in fleet.agent.held() where try read({ () throws(StoreError) in try held.request(id) }) == nil { gone.insert(id) }
+    try awaitAnswer { completion in
+      fleet.agent.whenRecorded(gone) { refusal in completion(refusal.map { .failure($0) } ?? .success(())) }
+    }
     // Newest first: what waits for another is cancelled before that one, and counts.
     var scan = Self.waiting(of: identifiers, after: nil, limit: BulkOrder.atOnce)
     scan.oldestFirst = false

@@ -5,32 +5,7 @@ import Testing
 /// The pages of a real host over its real socket, without a browser.
 @Suite("Dashboard", .timeLimit(.minutes(20)))
 struct DashboardTests {
-  private struct Answer {
-    let status: Int
-    let head: String
-    let text: String
-  }
-
-  private func send(_ host: HostProcess, _ method: String, _ path: String, _ headers: [String], _ form: String) async throws -> Answer {
-    let socket = host.socket
-    return try await onThread {
-      let client = try SocketClient(socket)
-      let lines = ["\(method) \(path) HTTP/1.1", "host: localhost", "connection: close", "content-length: \(form.utf8.count)"] + headers
-      try client.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + form)
-      let head = try client.read(until: "\r\n\r\n")
-      let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-      return Answer(status: status ?? 0, head: head, text: try client.readToEnd())
-    }
-  }
-
-  private func get(_ host: HostProcess, _ path: String) async throws -> Answer { try await send(host, "GET", path, [], "") }
-
-  /// Sends a form of a page, and returns the path that it leads to.
-  private func post(_ host: HostProcess, _ path: String, _ form: String = "") async throws -> String {
-    let answer = try await send(host, "POST", path, ["sec-fetch-site: same-origin"], form)
-    #expect(answer.status == 303, "\(path): \(answer.text)")
-    return answer.head.split(separator: "\r\n").first { $0.hasPrefix("location: ") }.map { String($0.dropFirst(10)) } ?? ""
-  }
+  private func get(_ host: HostProcess, _ path: String) async throws -> PageAnswer { try await host.page("GET", path) }
 
   @Test("a failing schedule is on the overview, with its reason and its runs; a form mends it")
   func failing() async throws {
@@ -53,7 +28,7 @@ struct DashboardTests {
       let schedule = try await get(host, "/ui/tasks/backup.nightly")
       #expect(schedule.text.contains("3 failures in a row") && schedule.text.ranges(of: "<ol>").count == 1)
       #expect(FileManager.default.createFile(atPath: mark, contents: nil))
-      let page = try await post(host, "/ui/tasks/backup.nightly/run")
+      let page = try await host.sendForm("/ui/tasks/backup.nightly/run")
       let id = try #require(page.firstMatch(of: /requests\/([^?]+)/).map { String($0.1) })
       _ = try await host.request(id) { $0["last_outcome"]?.string == "succeeded" }
       #expect(try await get(host, page).text.contains("saved"))
@@ -82,15 +57,15 @@ struct DashboardTests {
     try await HostProcess.run { host in
       let id = try await host.submit("result 0", ["--after", "1h"])
       for headers in [[], ["sec-fetch-site: cross-site"], ["origin: http://evil.example"]] {
-        #expect(try await send(host, "POST", "/ui/requests/\(id)/cancel", headers, "").status == 403)
+        #expect(try await host.page("POST", "/ui/requests/\(id)/cancel", headers).status == 403)
       }
       _ = try await host.request(id, is: "pending")
-      #expect(try await post(host, "/ui/requests/\(id)/snooze", "delay=3h") == "/ui/requests/\(id)?done=snoozed")
-      #expect(try await post(host, "/ui/requests/\(id)/pause") == "/ui/requests/\(id)?done=paused")
+      #expect(try await host.sendForm("/ui/requests/\(id)/snooze", "delay=3h") == "/ui/requests/\(id)?done=snoozed")
+      #expect(try await host.sendForm("/ui/requests/\(id)/pause") == "/ui/requests/\(id)?done=paused")
       #expect(try await get(host, "/ui/requests/\(id)").text.contains(">paused</span>"))
-      #expect(try await post(host, "/ui/requests/\(id)/cancel") == "/ui/requests/\(id)?done=cancelled")
+      #expect(try await host.sendForm("/ui/requests/\(id)/cancel") == "/ui/requests/\(id)?done=cancelled")
       _ = try await host.request(id, is: "cancelled")
-      let submitted = try await post(host, "/ui/submit", "identifier=test.script&payload=%22log+info+from+a+form%22&tag=form")
+      let submitted = try await host.sendForm("/ui/submit", "identifier=test.script&payload=%22log+info+from+a+form%22&tag=form")
       let made = try #require(submitted.firstMatch(of: /requests\/([^?]+)/).map { String($0.1) })
       _ = try await host.request(made, is: "succeeded")
       #expect(try await get(host, "/ui/requests/\(made)").text.contains("from a form"))

@@ -78,6 +78,26 @@ struct LeaseTests {
     #expect(await host.demand() == [1])
   }
 
+  @Test("a change to what has not begun gives it back; of what runs, the next owner is to find it changed, and otherwise as it was")
+  func changes() async throws {
+    let host = try Holder()
+    #expect(try await host.lease([host.record(1), host.record(2)]) == [])
+    let running = try await host.order().request
+    let waiting = host.record(running.sequence == 1 ? 2 : 1).id
+    func pause(_ id: RequestID) async throws -> HeldChange<RequestRecord> {
+      let pause = RequestPause(by: "somebody", since: SystemClock().wallTime)
+      return try await withCheckedThrowingContinuation { done in
+        host.scheduler.changeHeld(id, .pause(id, pause)) { done.resume(with: $0) }
+      }
+    }
+    let kept = try await pause(running)
+    #expect(kept.value.state == .running && kept.running?.state == .pending && kept.running?.run == nil)
+    #expect(kept.running?.paused != nil && kept.running?.request.payload == [UInt8(running.sequence)])
+    #expect(try await pause(waiting).running == nil)
+    let given = try await host.surrendered().record
+    #expect(given.id == waiting && given.state == .pending && given.paused != nil && given.request.payload == [UInt8(waiting.sequence)])
+  }
+
   @Test("what has not begun is given back, and what is held already or comes after the lease's end is refused")
   func refusals() async throws {
     let host = try Holder()

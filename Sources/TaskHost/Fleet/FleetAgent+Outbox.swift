@@ -1,3 +1,4 @@
+import FleetStore
 import HostThreads
 import TaskModel
 import TaskScheduler
@@ -29,9 +30,13 @@ extension FleetAgent {
   }
 
   /// The ends could not be recorded, as far as is known: whichever thread comes first tries it again.
-  func putBack(_ ended: [Ended]) {
+  func putBack(_ ended: [Ended], _ failure: FleetError) {
     guard !ended.isEmpty else { return }
-    state.withLock { $0.unrecorded += ended }
+    let refused = state.withLock { state in
+      state.unrecorded += ended
+      return state.refuse(ended, failure)
+    }
+    for refuse in refused { refuse() }
     endSending(as: .pause)
   }
 

@@ -41,6 +41,8 @@ extension FleetAgent {
     /// What that thread is recording.
     var recording: [Ended] = []
     var errands: [FleetErrand] = []
+    var keepings: [Keeping] = []
+    var recordings = FleetRecordings()
     var schedules: [ScheduleName: ScheduledRequest] = [:]
     /// Changes with ``schedules``.
     var schedulesVersion = 1
@@ -94,6 +96,13 @@ extension FleetAgent.State {
     guard now >= lockedDue else { return }
     unrecorded += locked
     (locked, lockedDue) = ([], .distantFuture)
+  }
+
+  /// These could not be recorded now.
+  ///
+  /// - Returns: What is to be called, without the lock.
+  mutating func refuse(_ ended: [FleetAgent.Ended], _ failure: FleetError) -> [() -> Void] {
+    recordings.refuse(Set(ended.indices.lazy.map { ended[$0].request.record.id }), because: "\(failure)")
   }
 
   // By their places: requests are large, and each one that a loop hands out is copied.

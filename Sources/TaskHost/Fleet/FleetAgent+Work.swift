@@ -44,6 +44,7 @@ extension FleetAgent {
     var arrivals: [Arrival] = []
     var added = 0
     var errands: [FleetErrand] = []
+    var keepings: [Keeping] = []
     var settled: [Ended] = []
     var isOver = false
     /// Whether more has ended than one transaction is to record.

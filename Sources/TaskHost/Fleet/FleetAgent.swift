@@ -88,8 +88,12 @@ final class FleetAgent: Sendable {
   }
 
   private func ended() {
-    state.withLock { $0.running -= 1 }
+    let refused = state.withLock { state in
+      state.running -= 1
+      return state.running > 0 ? [] : state.recordings.refuse(nil, because: "the host has ended")
+    }
     state.broadcast()
+    for refuse in refused { refuse() }
   }
 
   /// Records what has ended, gives back the rest, and leaves. The scheduler must be drained.
@@ -224,7 +228,7 @@ final class FleetAgent: Sendable {
   }
 
   /// Lets something wait for one of the threads, which is not woken.
-  private func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, named name: String) throws(RequestRefusal) {
+  func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, named name: String) throws(RequestRefusal) {
     if let trouble = lease.trouble { throw Self.away(trouble) }
     let isTaken = state.withLock { state in
       guard !state.isOver, state[keyPath: queue].count < Self.mostWaiting else { return false }
@@ -239,10 +243,11 @@ final class FleetAgent: Sendable {
   }
 
   private func leaseHasEnded() {
-    let held = state.withLock { state in
+    let (held, refused) = state.withLock { state in
       defer { (state.holdings, state.cancelled) = ([:], []) }
-      return Array(state.holdings.keys)
+      return (Array(state.holdings.keys), state.recordings.refuse(nil, because: "the host's lease has ended"))
     }
+    for refuse in refused { refuse() }
     // First what waits, so that nothing begins any more, then what runs.
     scheduler.giveBack(held) { _ in }
     scheduler.forceLeased()
@@ -302,6 +307,7 @@ final class FleetAgent: Sendable {
       state.retryLocked(SystemClock.now)
       var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
       (state.added, state.errands) = (0, [])
+      (work.keepings, state.keepings) = (state.keepings, [])
       if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }
       (state.isIdle, state.isOffered) = (false, false)
       if !isEnding, state.areForOutbox {
@@ -320,9 +326,14 @@ final class FleetAgent: Sendable {
   ///
   /// - Parameter fenced: Those that are.
   func letGo(of ended: [Ended], fenced: [RequestID]) {
-    state.withLock { $0.letGo(of: ended) }
-    guard observedSince() != nil else { return }
     let fenced = Set(fenced)
+    let answers = state.withLock { state in
+      state.letGo(of: ended)
+      return state.recordings.refuse(fenced, because: "the host owns it no more")
+        + state.recordings.recorded(ended.indices.lazy.map { ended[$0].request.record.id })
+    }
+    for answer in answers { answer() }
+    guard observedSince() != nil else { return }
     for (request, _) in ended where !fenced.contains(request.record.id) {
       for run in request.runs { observe(.run(run)) }
       var record = request.record
@@ -332,19 +343,25 @@ final class FleetAgent: Sendable {
   }
 
   /// What could not be recorded comes again with the next work.
-  func putBack(_ work: Work) {
-    state.withLock { state in
+  ///
+  /// - Parameter failure: Why it could not be.
+  func putBack(_ work: Work, _ failure: FleetError) {
+    let refused = state.withLock { state in
       state.unrecorded += work.settled
       state.added += work.added
+      return state.refuse(work.settled, failure)
     }
+    for refuse in refused { refuse() }
   }
 
   /// Another transaction keeps these from being recorded.
   func putBack(locked ended: [Ended]) {
-    state.withLock { state in
+    let refused = state.withLock { state in
       state.locked += ended
       state.lockedDue = SystemClock.now + Self.lockedPause
+      return state.refuse(ended, .locked)
     }
+    for refuse in refused { refuse() }
   }
 
   /// The database says that the host owns these.
@@ -362,6 +379,9 @@ final class FleetAgent: Sendable {
   func held(as incarnation: String, before time: MonotonicTime = .distantFuture) -> [RequestID] {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation && $0.value.since < time }.map(\.key) }
   }
+
+  /// What the host holds.
+  func held() -> [RequestID] { state.withLock { Array($0.holdings.keys) } }
 
   /// Whether none of the fleet's runs is live or handed out ahead here.
   static func runsNothing(_ scheduler: Scheduler) -> Bool {

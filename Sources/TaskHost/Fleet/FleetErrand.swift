@@ -125,7 +125,7 @@ extension FleetExchanges {
   }
 
   /// The refusal of a change that the database did not make; nil if the connection is of no more use.
-  private static func refusal(of error: FleetError) -> RequestRefusal? {
+  static func refusal(of error: FleetError) -> RequestRefusal? {
     switch error {
     case .changed, .locked, .unpermitted: RequestRefusal(.conflict, "\(error)")
     case .unfit: RequestRefusal(.invalid, "\(error)")

@@ -68,9 +68,10 @@ final class FleetExchanges {
         agent.set(failure: nil)
         if submits { agent.noteSubmissionsTaken() }
       } catch {
-        agent.putBack(work)
+        agent.putBack(work, error)
         writer.refuse(work.arrivals, error)
         for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
+        for keeping in work.keepings { keeping.completion(FleetAgent.unkept("\(error)")) }
         if error != .fenced {
           if !work.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: error) }
           forgetSession()
@@ -128,10 +129,12 @@ final class FleetExchanges {
     guard let incarnation = known else {
       if work.added > 0 { try session.notify() }
       for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
-      work.errands = []
+      for keeping in work.keepings { keeping.completion(FleetAgent.unkept("this host has no lease in its fleet")) }
+      (work.errands, work.keepings) = ([], [])
       return FleetLooks.pause
     }
     if !work.isOver { try schedules.align(self, session, incarnation) }
+    try keep(&work.keepings, session, incarnation)
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
     try clear(session, incarnation)
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }

@@ -55,7 +55,7 @@ final class FleetOutbox {
   private func note(_ failure: FleetError?, leaving outgoing: FleetAgent.Outgoing) {
     guard let failure else { return failures = 0 }
     if !outgoing.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: failure) }
-    agent.putBack(outgoing.ended)
+    agent.putBack(outgoing.ended, failure)
     writer.refuse(outgoing.arrivals, failure)
     left = session?.left ?? left
     (session, writer) = (nil, FleetWriter(agent))

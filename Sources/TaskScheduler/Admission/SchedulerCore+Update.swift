@@ -75,7 +75,7 @@ extension SchedulerCore {
     turn.changes += 1
     if let key = request.uniqueKey, request.uniqueWindow != nil || old.uniqueWindow != nil {
       if old.uniqueWindow == nil { try checkWindows(of: request.identifier, for: arrival.submitter, transaction, now: now) }
-      try transaction.hold(key, identifier: request.identifier, for: record.id, until: now + (request.uniqueWindow ?? .zero))
+      try hold(key, request.identifier, for: record.id, until: now + (request.uniqueWindow ?? .zero), transaction, now: now)
     }
     if record.state == .pending {
       handlers[request.identifier]?.forgetDue(of: holder)

@@ -126,6 +126,16 @@ extension Scheduler {
     write(completion, change.perform)
   }
 
+  /// Makes a change to a request of the fleet that the host holds. If its run has not begun, it comes with ``Notice/surrendered(_:)`` before
+  /// `completion` is called.
+  public func changeHeld<Value>(
+    _ id: RequestID, _ change: SchedulerChange<Value>, completion: @escaping @Sendable (Result<HeldChange<Value>, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.changeHeld(id, transaction) { try change.perform(core, transaction, core.fleetNow(now)) }
+    }
+  }
+
   /// Makes a change to requests of the fleet that the host has taken for it, and gives them back. Nothing of them stays here.
   public func visit<Value>(
     _ visitors: FleetVisitors, _ change: SchedulerChange<Value>,

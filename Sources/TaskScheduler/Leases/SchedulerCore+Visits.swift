@@ -39,6 +39,27 @@ extension SchedulerCore {
     return FleetVisit(value: value, changed: changed, added: added, keys: visiting?.keys ?? [:], moves: keys)
   }
 
+  /// Changes a request of the fleet that the host holds. If its run has not begun, it goes back: by now, its time may be another one, or another
+  /// host may be the right one.
+  func changeHeld<Value>(
+    _ id: RequestID, _ transaction: any StoreTransaction, _ change: () throws -> Value
+  ) throws -> HeldChange<Value> {
+    (visiting, draftsForFleet) = (Visiting(FleetVisitors()), true)
+    defer { (visiting, draftsForFleet) = (nil, false) }
+    let value = try change()
+    var result = HeldChange(value: value, keys: visiting?.held ?? [])
+    guard var record = try transaction.request(id) else { return result }
+    if record.state == .running {
+      // As the next owner is to find it, if this host is lost: a loss is counted there.
+      try record.apply(.released)
+      (record.stopRequested, record.request.payload) = (nil, try transaction.submittedPayload(of: id))
+      result.running = record
+    } else {
+      try surrender(id, transaction)
+    }
+    return result
+  }
+
   /// Takes the unique key of `record` from one that the host runs and that had the key before: the database knows who has it now.
   private func yieldKey(to record: RequestRecord, _ transaction: any StoreTransaction) throws {
     guard let key = record.request.uniqueKey, !record.state.isFinal,
@@ -122,6 +143,18 @@ public struct FleetKeyMoves: Sendable, Hashable {
   public internal(set) var moved: [RequestID: String?] = [:]
   /// Keys that are held for a while.
   public let held: [HeldKey]
+}
+
+/// What a change has made of a request of the fleet that the host holds.
+public struct HeldChange<Value: Sendable>: Sendable {
+  /// The result of the change.
+  public let value: Value
+  /// The request with its payload as if its run had not begun; nil if it had not: then it goes back, or has ended.
+  public internal(set) var running: RequestRecord?
+  /// The unique keys that the change holds for a while.
+  public let keys: [HeldKey]
+
+  init(value: Value, keys: [HeldKey]) { (self.value, self.keys) = (value, keys) }
 }
 
 /// The idempotency key of a submission to the fleet.

@@ -169,6 +169,8 @@ final class SchedulerThread {
     // These runs began although the drain's time is over: they were asked back too late.
     if core.isDraining, drainDeadline == nil { expireForDrain(turn.begun.map(\.entry.run)) }
     if core.leaseIsOver { forceLeased(turn.begun.map(\.entry)) }
+    // Before the answers: these may wait until the fleet's database has it.
+    if !turn.surrendered.isEmpty { observe(.surrendered(turn.surrendered)) }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
       answer()
@@ -181,7 +183,6 @@ final class SchedulerThread {
     for pause in turn.endedPauses { observe(.pauseEnded(pause)) }
     for request in turn.submitted { observe(.submitted(request)) }
     for record in turn.history { observe(.ended(record)) }
-    if !turn.surrendered.isEmpty { observe(.surrendered(turn.surrendered)) }
     // What became of a request of the fleet is told once its database has it.
     let given = Set(turn.surrendered.map(\.record.id))
     for event in turn.events {
