@@ -98,6 +98,10 @@ package struct FleetHealth: Sendable {
   package var missingIndexes: [String] = []
   /// What this user may not do that hosts do, such as `insert taskhost.claim`.
   package var lackingRights: [String] = []
+  /// Tables that a crash of the server empties.
+  package var unlogged: [String] = []
+  /// Whether requests may get fencing tokens that are less than earlier owners had.
+  package var tokensAreBehind = false
   /// The partitions of today and tomorrow that are not there.
   package var missingDays: [String] = []
   /// Why the fleet's tables were not read; nil if they were. What follows is empty then.

@@ -30,6 +30,9 @@ extension FleetSchema {
       IF to_regclass('taskhost.lane_needs') IS NULL THEN
         \(lanesAreUnique);
       END IF;
+      IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = 'taskhost.begun'::regclass) <> 'f' THEN
+        ALTER TABLE taskhost.begun REPLICA IDENTITY FULL;
+      END IF;
     END $$
     """
   ]
@@ -60,8 +63,37 @@ extension FleetSchema {
   /// Make the indexes that somebody has dropped.
   static var indexRepairs: [String] {
     indexes.map { $0.statement.replacing("INDEX ", with: "INDEX IF NOT EXISTS ", maxReplacements: 1) }
-      + primaryKeys.map { "CREATE UNIQUE INDEX IF NOT EXISTS \($0.name) ON \($0.table) (\($0.columns))" }
+      + primaryKeys.map {
+        """
+        DO $$
+        BEGIN
+          IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = '\($0.table)'::regclass AND contype = 'p') THEN
+            CREATE UNIQUE INDEX IF NOT EXISTS \($0.name) ON \($0.table) (\($0.columns));
+            ALTER TABLE \($0.table) ADD CONSTRAINT \($0.name) PRIMARY KEY USING INDEX \($0.name);
+          END IF;
+        END $$
+        """
+      }
   }
+
+  /// Make the sequences that somebody has dropped, and let the fencing tokens go on above those that are known: a dump has the numbers of
+  /// sequences, but what a server gets by logical replication has not.
+  static var sequenceRepairs: [String] {
+    sequenceNames.map { "CREATE SEQUENCE IF NOT EXISTS \($0)" } + [
+      "SELECT setval('taskhost.epoch', \(greatestToken) + 1000000) FROM taskhost.epoch WHERE \(tokensAreBehind)"
+    ]
+  }
+
+  /// Whether requests may get fencing tokens that are less than earlier owners had.
+  static let tokensAreBehind = "(SELECT e.last_value FROM taskhost.epoch e) < \(greatestToken)"
+
+  /// Of the claims, and of the last runs of each identifier.
+  private static let greatestToken = """
+    (SELECT coalesce(max(t.token), 0) FROM (
+      SELECT max(c.epoch) FROM taskhost.claim c
+      UNION ALL SELECT max(r.epoch) FROM (SELECT DISTINCT l.identifier FROM taskhost.lane l) i CROSS JOIN LATERAL (
+        SELECT u.epoch FROM taskhost.run u WHERE u.identifier = i.identifier ORDER BY u.ended DESC LIMIT 100) r) AS t (token))
+    """
 
   /// The names of all indexes, without the schema's.
   static var indexNames: [String] { indexes.map(\.name) + primaryKeys.map(\.name) + ["lane_needs"] }

@@ -46,7 +46,9 @@ enum FleetSchema {
     "CREATE INDEX lane_identifier ON taskhost.lane (identifier, id)",
     "CREATE INDEX lane_plain ON taskhost.lane (id) WHERE gates = ''",
     // Claims that a rate counts, of an identifier and, if it is not empty, of a concurrency key.
+    // It has no key: without this, a publication of the database's tables would let all that deletes from it fail.
     "CREATE TABLE taskhost.begun (identifier text NOT NULL, concurrency_key text NOT NULL, at bigint NOT NULL, runs bigint NOT NULL)",
+    "ALTER TABLE taskhost.begun REPLICA IDENTITY FULL",
     "CREATE INDEX begun_at ON taskhost.begun (identifier, concurrency_key, at)",
     // Everything that has not ended, and dead letters. `lost` counts the owners that were fenced while they held it; `stop` says that
     // somebody has cancelled it while a host held it.
@@ -112,17 +114,20 @@ enum FleetSchema {
   static var allTables: [String] { firstTables + repeatingTables }
   private static var firstTables: [String] { tables + pauseTables + graphTables + importTables }
 
-  /// Which of the tables $1 are not there.
+  /// Which of the tables and sequences $1 are not there.
   static let missingTables = "SELECT t FROM unnest($1::text[]) AS u (t) WHERE to_regclass(t) IS NULL ORDER BY t"
 
   /// The names of all tables, and of those that ``corrections`` cannot make.
   static var tableNames: [String] { names(of: allTables) }
   static var firstTableNames: [String] { names(of: firstTables) }
 
-  static func names(of tables: [String]) -> [String] {
+  /// The names of the sequences that are not a column's own.
+  static var sequenceNames: [String] { names(of: allTables, kind: "SEQUENCE") }
+
+  static func names(of tables: [String], kind: String = "TABLE") -> [String] {
     tables.compactMap { statement in
       let words = statement.split(maxSplits: 3) { $0 == " " || $0 == "\n" }
-      return words.count > 2 && words[0] == "CREATE" && words[1] == "TABLE" ? String(words[2].prefix { $0 != "(" }) : nil
+      return words.count > 2 && words[0] == "CREATE" && words[1] == kind ? String(words[2].prefix { $0 != "(" }) : nil
     }
   }
 
@@ -175,6 +180,8 @@ enum FleetSchema {
           IF to_regclass('taskhost.' || name) IS NULL THEN
             EXECUTE format('CREATE TABLE taskhost.%I PARTITION OF taskhost.%I FOR VALUES FROM (%s) TO (%s)',
               name, kind, number * day, (number + 1) * day);
+            -- As for all tables, whatever privileges new tables get by default.
+            EXECUTE format('REVOKE ALL ON taskhost.%I FROM PUBLIC', name);
           END IF;
         END LOOP;
         FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'taskhost'::regnamespace

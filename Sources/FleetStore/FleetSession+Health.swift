@@ -14,7 +14,8 @@ extension FleetSession {
     let time = try ask(PostgresStatement("SELECT \(FleetSchema.clock)"))
     health.trip = SystemClock().wallTime - asked
     health.ahead = WallTime(unixMilliseconds: time.int(0, 0) ?? 0) - (asked + health.trip / 2)
-    let missing = try ask([Self.missingFunctions, PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.tableNames))])
+    let relations = PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.tableNames + FleetSchema.sequenceNames))
+    let missing = try ask([Self.missingFunctions, relations])
     health.missing = missing.flatMap(Self.texts)
     // The rest needs them.
     guard health.missing.isEmpty else { return health }
@@ -25,12 +26,13 @@ extension FleetSession {
     let rows = try ask([
       Self.server, Self.settings, PostgresStatement(Self.transactions, .int(long.wholeMilliseconds)), Self.slots, Self.standbys,
       Self.tables,
-      Self.days, Self.missingIndexes, Self.lackingRights,
+      Self.days, Self.missingIndexes, Self.lackingRights, Self.unlogged,
     ])
-    guard rows.count == 9 else { throw .refused("it did not answer all statements") }
+    guard rows.count == 10 else { throw .refused("it did not answer all statements") }
     readServer(rows[0], rows[1], &health)
     readCare(rows, &health)
     (health.missingDays, health.missingIndexes, health.lackingRights) = (Self.texts(rows[6]), Self.texts(rows[7]), Self.texts(rows[8]))
+    health.unlogged = Self.texts(rows[9])
     do throws(FleetError) { try readTables(patience, &health) } catch { health.unread = error }
     return health
   }
@@ -39,8 +41,9 @@ extension FleetSession {
     let rows = try ask([
       Self.lockPatience, PostgresStatement("SELECT version::bigint FROM taskhost.fleet"), Self.homeless,
       PostgresStatement(Self.waiting, .int(patience.wholeMilliseconds)), Self.ill, Self.strays, Self.orphans,
+      PostgresStatement("SELECT \(FleetSchema.tokensAreBehind)"),
     ])
-    guard rows.count == 7 else { throw .refused("it did not answer all statements") }
+    guard rows.count == 8 else { throw .refused("it did not answer all statements") }
     health.schema = rows[1].int(0, 0) ?? 0
     health.homeless = Self.texts(rows[2])
     health.waiting = (0..<rows[3].count).map { row in
@@ -52,6 +55,7 @@ extension FleetSession {
     health.strays = (rows[5].int(0, 0) ?? 0, rows[5].int(0, 1).map { RequestID(sequence: $0, origin: origin) })
     health.laneless = (rows[6].int(0, 0) ?? 0, rows[6].int(0, 1).map { RequestID(sequence: $0, origin: origin) })
     health.heldByNobody = rows[6].int(0, 2) ?? 0
+    health.tokensAreBehind = rows[7].flag(0, 0)
     health.members = try members()
   }
 
@@ -152,6 +156,12 @@ extension FleetSession {
 
   private static let missingIndexes = PostgresStatement(
     "SELECT n FROM unnest($1::text[]) AS u (n) WHERE to_regclass('taskhost.' || n) IS NULL ORDER BY n", .texts(FleetSchema.indexNames))
+
+  private static let unlogged = PostgresStatement(
+    """
+    SELECT 'taskhost.' || c.relname FROM pg_class c WHERE c.relnamespace = 'taskhost'::regnamespace AND c.relpersistence = 'u'
+      AND c.relkind IN ('r', 'S') ORDER BY 1
+    """)
 
   /// What this user may not do that hosts do.
   private static let lackingRights = PostgresStatement(

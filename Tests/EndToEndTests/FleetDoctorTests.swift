@@ -263,9 +263,28 @@ struct FleetDoctorTests {
     #expect(try await !fleet.doctor().told.contains { $0.contains("indexes") })
     #expect(
       try server.run("SELECT pg_get_indexdef('taskhost.ready_pkey'::regclass)", on: fleet.address).contains("(lane, rank, request)"))
+    let keys = "SELECT count(*) FROM pg_constraint WHERE contype = 'p' AND conname IN ('ready_pkey', 'claim_pkey', 'lane_pkey')"
+    #expect(try server.run(keys, on: fleet.address) == "3")
     try server.run("DELETE FROM taskhost.fleet", on: fleet.address)
     let bare = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address])
     #expect(bare.status == 6 && bare.errors.contains("the row of taskhost.fleet is missing"), "\(bare)")
+  }
+
+  @Test("unlogged tables, dropped sequences and fencing tokens that would go back are told of")
+  func durability() async throws {
+    let server = try PostgresServer.shared.get()
+    let fleet = try await Fleet(server)
+    try server.run("ALTER TABLE taskhost.ready SET UNLOGGED", on: fleet.address)
+    #expect(try await fleet.tells("failure database: taskhost.ready is unlogged: acknowledged may be lost"))
+    try server.run("ALTER TABLE taskhost.ready SET LOGGED", on: fleet.address)
+    try server.run(
+      "INSERT INTO taskhost.claim (request, incarnation, epoch, since) VALUES (1, gen_random_uuid(), 5000, 0)", on: fleet.address)
+    #expect(try await fleet.tells("failure database: the next fencing tokens are less than earlier ones"))
+    try server.run("DROP SEQUENCE taskhost.epoch, taskhost.id_counter", on: fleet.address)
+    #expect(try await fleet.tells("failure database: the fleet's tables are not complete: taskhost.epoch, taskhost.id_counter are missing"))
+    #expect(try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address]).status == 0)
+    #expect(try server.run("SELECT nextval('taskhost.epoch') > 5000", on: fleet.address) == "t")
+    #expect(try await !fleet.doctor().told.contains { $0.contains("fencing tokens") || $0.contains("complete") })
   }
 
   @Test("pending requests whose rows somebody has deleted are told of, and fleet init puts them back")

@@ -48,6 +48,31 @@ struct FleetLimitTests {
     }
   }
 
+  @Test("a publication of all tables, as for logical replication, keeps nothing from running")
+  func publication() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo ran > @PIPE@; exit $(cat)") { first, second in
+      let lines = try fleet.reader()
+      for (host, name) in [(first, "a"), (second, "b")] {
+        let keys = "rate_limit = \"5/1s\"\nrate_limit_per_key = \"5/1s\"\nruns_per_key = 1"
+        try host.configure(fleet.configuration(name, job: "echo ran > @PIPE@; exit $(cat)", keys: keys))
+      }
+      try fleet.server.run("CREATE PUBLICATION everything FOR ALL TABLES", on: fleet.address)
+      try await FleetGround.joined(first, second)
+      var last = ""
+      for number in 0..<12 {
+        let host = number % 2 == 0 ? first : second
+        last = try await FleetGround.submit(host, "--concurrency-key", "k", "--key", "\(number)", "--tag", "t", "--payload", "0")
+      }
+      for _ in 0..<12 { #expect(try lines.line() == "ran") }
+      try await first.request(last, is: "succeeded")
+      let dead = try await FleetGround.submit(first, "--payload", "1")
+      try await second.request(dead, is: "failed")
+      #expect(try await second.cli("tasks", "discard", dead).status == 0)
+      #expect(try await second.json("status")["problems"]?.array.filter { $0["kind"]?.string == "fleet" }.isEmpty == true)
+    }
+  }
+
   @Test("requests with hundreds of concurrency keys all run, those of one key one after the other")
   func manyKeys() async throws {
     let fleet = try await FleetGround(lease: "10s")

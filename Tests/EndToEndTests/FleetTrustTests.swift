@@ -106,6 +106,20 @@ struct FleetTrustTests {
     try fleet.server.run("DROP ROLE \(member)", on: fleet.address)
   }
 
+  @Test("partitions of the history are nobody else's, whatever privileges new tables get by default")
+  func partitions() async throws {
+    let fleet = try await FleetGround()
+    try fleet.server.run(
+      "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC; "
+        + "DO $$ BEGIN EXECUTE format('DROP TABLE taskhost.run_%s', taskhost.now_ms() / 86400000 + 1); END $$; SELECT taskhost.keep_days()",
+      on: fleet.address)
+    let open = """
+      SELECT count(*) FROM pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) a
+      WHERE c.relnamespace = 'taskhost'::regnamespace AND a.grantee = 0
+      """
+    #expect(try fleet.server.run(open, on: fleet.address) == "0")
+  }
+
   @Test("nor behind a pool of connections", .enabled(if: PgBouncer.isThere, "needs pgbouncer"))
   func pool() async throws {
     let fleet = try await FleetGround()

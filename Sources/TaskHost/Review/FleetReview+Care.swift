@@ -77,6 +77,24 @@ extension FleetReview {
 
   // MARK: What is acknowledged
 
+  func unlogged() -> [Finding] {
+    health.unlogged.map { name in
+      Finding(
+        .database, .failure, of: name, "\(name) is unlogged: acknowledged may be lost", why: "a crash of the server empties it",
+        remedy: "ALTER TABLE \(name) SET LOGGED")
+    }
+  }
+
+  func tokens() -> [Finding] {
+    guard health.tokensAreBehind else { return [] }
+    return [
+      Finding(
+        .database, .failure, "the next fencing tokens are less than earlier ones",
+        why: "what checks them refuses new owners of requests, or lets old ones in. Logical replication leaves sequences behind",
+        remedy: "run taskhost fleet init, which lets them go on above")
+    ]
+  }
+
   func replication() -> [Finding] {
     let commit = health.settings["synchronous_commit"] ?? "on"
     var findings: [Finding] = []

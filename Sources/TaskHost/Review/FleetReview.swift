@@ -49,12 +49,12 @@ public struct FleetReview: Sendable {
           "the fleet's tables are not complete: \(Self.some(names)) "
             + "\(names.count == 1 ? "is" : "are") missing",
           why: "hosts run none of the fleet's requests",
-          remedy: "run taskhost fleet init, which makes functions anew, and taskhost.repeating; another table comes back from a backup")
+          remedy: "run taskhost fleet init, which makes functions, sequences and taskhost.repeating anew; another table comes back from a backup")
       ]
     }
     var parts: [(Finding.Topic, [Finding], ok: String)] = [
       (
-        .database, server() + settings() + connections() + rights() + indexes() + functions() + fences() + days(),
+        .database, server() + settings() + connections() + rights() + indexes() + functions() + fences() + days() + unlogged() + tokens(),
         "PostgreSQL \(version)\(schema)"
       ),
       (.clock, clock(), "this machine and the database agree"),
