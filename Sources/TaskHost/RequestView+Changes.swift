@@ -13,17 +13,21 @@ extension RequestView {
   ) {
     let elsewhere: FleetView?
     do throws(StoreError) { elsewhere = try fleetThatHas(id) } catch { return completion(.failure(RequestRefusal(error))) }
-    guard let elsewhere else {
-      guard let fleet, fleet.has(id) else { return scheduler.perform(change, completion: completion) }
-      return fleet.agent.change(id, change, completion: completion)
+    let add: @Sendable (FleetAgent) -> Void = { agent in
+      var errand = FleetErrand(.all([id])) { _ in
+        change
+      } completion: {
+        completion($0)
+      }
+      errand.revives = revives
+      agent.add(errand)
     }
-    var errand = FleetErrand(.all([id])) { _ in
-      change
-    } completion: {
-      completion($0)
+    if let elsewhere { return add(elsewhere.agent) }
+    guard let fleet, fleet.has(id) else { return scheduler.perform(change, completion: completion) }
+    fleet.agent.change(id, change) { [agent = fleet.agent] result in
+      // It may have gone back before its turn came.
+      if case .failure(let refusal) = result, refusal.code == .notFound { add(agent) } else { completion(result) }
     }
-    errand.revives = revives
-    elsewhere.agent.add(errand)
   }
 
   /// Cancels a request. One of the fleet that a host has ends as soon as that host, or whoever has it after that, learns of it.

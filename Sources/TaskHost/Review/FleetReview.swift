@@ -49,7 +49,7 @@ public struct FleetReview: Sendable {
           "the fleet's tables are not complete: \(Self.some(names)) "
             + "\(names.count == 1 ? "is" : "are") missing",
           why: "hosts run none of the fleet's requests",
-          remedy: "run taskhost fleet init, which makes functions, sequences and taskhost.repeating anew; another table comes back from a backup")
+          remedy: "run taskhost fleet init for functions, sequences and taskhost.repeating; another table comes back from a backup")
       ]
     }
     var parts: [(Finding.Topic, [Finding], ok: String)] = [
