@@ -33,7 +33,7 @@ public struct LaunchReview: Sendable {
     if let mark = configuration.storeMark {
       attempt(.store) { () throws(HostFailure) in try StateDirectory.check(mark: mark, outsideOf: stateDirectory) }
     }
-    findings += encryption()
+    findings += encryption() + plainInFleet()
     var worker = "/usr/bin/taskhost-worker"
     attempt(.programs) { () throws(HostFailure) in worker = try WorkerSpecs.findExecutable() }
     attempt(.entitlements) { () throws(HostFailure) in
@@ -68,6 +68,19 @@ public struct LaunchReview: Sendable {
         return [.obstacle(.encryption, of: database, error.observed, remedy: error.remedy ?? "")]
       }
     } catch { return Finding.obstacles(.encryption, error) }
+  }
+
+  /// What leaves the host in spite of its keys.
+  private func plainInFleet() -> [Finding] {
+    guard configuration.encryption.hasKeys, configuration.encryption.seal, let identifier = configuration.fleetIdentifiers.min() else {
+      return []
+    }
+    return [
+      Finding(
+        .encryption, .warning, of: identifier.rawValue, "requests of identifiers with scope = \"fleet\" are plain in the fleet's database",
+        why: "this host's keys seal its own store alone",
+        remedy: "encrypt the disks of the database's server and the connections to it, or give identifiers with secrets scope = \"host\"")
+    ]
   }
 
   /// A launch goes on without commands, unless one of them must be there.

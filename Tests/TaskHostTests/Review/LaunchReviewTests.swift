@@ -102,6 +102,22 @@ import Testing
     #expect(found.map(\.subject) == ["a"] && found.first?.seen.contains("in the folders of the system") == true, "\(found)")
   }
 
+  @Test("keys seal the host's own store, and not what it shares with a fleet", arguments: [true, false])
+  func plainInFleet(seals: Bool) throws {
+    let found = try findings(
+      """
+      [encryption]
+      key_file = "@/keys"
+      seal = \(seals)
+      [fleet]
+      url = "host=/nowhere"
+      [plugin."com.example.shared"]
+      scope = "fleet"
+      """
+    ).filter { $0.topic == .encryption && $0.subject == "com.example.shared" }
+    #expect(found.map(\.verdict) == (seals ? [.warning] : []), "\(found)")
+  }
+
   @Test("a file with a secret that is a pipe, a device, a folder or empty")
   func secrets() throws {
     #expect(mkfifo(directory + "/pipe", 0o600) == 0)
