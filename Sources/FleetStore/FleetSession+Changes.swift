@@ -143,6 +143,23 @@ extension FleetSession {
 
   // MARK: What a host has
 
+  /// Those of these claims of a host that the database does not know.
+  package func unowned(
+    _ incarnation: String, _ claims: [(id: RequestID, epoch: Int64)]
+  ) throws(FleetError) -> [(id: RequestID, epoch: Int64)] {
+    guard !claims.isEmpty else { return [] }
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT u.id, u.epoch FROM unnest($2::bigint[], $3::bigint[]) AS u (id, epoch) WHERE NOT EXISTS (
+          SELECT FROM taskhost.claim c WHERE c.request = u.id AND c.incarnation = $1::uuid AND c.epoch = u.epoch)
+        """, .text(incarnation), .ints(claims.map(\.id.sequence)), .ints(claims.map(\.epoch))))
+    return (0..<rows.count).compactMap { row in
+      guard let id = rows.int(row, 0), let epoch = rows.int(row, 1) else { return nil }
+      return (RequestID(sequence: id, origin: origin), epoch)
+    }
+  }
+
   /// Says of which lanes the host takes nothing now, and why.
   package func publish(_ incarnation: String, closed: [(lane: Int64, reason: String)]) throws(FleetError) {
     _ = try ask(

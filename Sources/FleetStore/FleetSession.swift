@@ -70,6 +70,9 @@ package final class FleetSession {
   /// The server's process that may go on with what this session has waited for in vain; nil for none.
   package var left: Int64? { connection.isAbandoned ? process : nil }
 
+  /// Whether the server's process serves this session alone, and no pool is in between.
+  package var isAlone: Bool { connection.isAlone }
+
   /// Whether the other end has not closed the connection, as far as is known here.
   package var isOpen: Bool { connection.isOpen }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PostgresTestSupport
 import TestSupport
 import Testing
 
@@ -71,6 +72,26 @@ struct FleetFenceTests {
       #expect(end < begin, "the run on a went on for \(end - begin) ns")
       first.signal(SIGCONT)
       try await first.current.line(with: "joined the fleet again")
+    }
+  }
+
+  @Test("what the database no longer knows as a host's, as after a promotion that lost commits, ends there as soon as it looks again")
+  func unknown() async throws {
+    try await withRun(lease: "1m") { fleet, first, second, lines in
+      try fleet.server.run(
+        """
+        WITH lost AS (DELETE FROM taskhost.claim RETURNING request)
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT r.lane, r.rank, r.id FROM lost JOIN taskhost.request r ON r.id = lost.request;
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'taskhost %' AND datname = current_database()
+        """, on: fleet.address)
+      try await first.current.line(with: "does not know that this host holds")
+      try await first.current.line(with: "joined the fleet again")
+      try await FleetGround.joined(second)
+      #expect(try lines.line() == "begun b 1", "it is no attempt")
+      let (end, begin) = try Self.interval(fleet)
+      #expect(end < begin, "the run on a went on for \(end - begin) ns")
+      let reasons = try await fleet.json("hosts")["hosts"]?.array.compactMap { $0["reason"]?.string } ?? []
+      #expect(reasons.contains("the database did not know what it held, and it has given up what it held"), "\(reasons)")
     }
   }
 

@@ -105,6 +105,16 @@ extension FleetAgent.State {
     recordings.refuse(Set(ended.indices.lazy.map { ended[$0].request.record.id }), because: "\(failure)")
   }
 
+  /// Those of these requests that the host holds and that have not ended.
+  ///
+  /// - Parameter taken: What has ended and is with the caller.
+  func stillHeld(_ claims: [(id: RequestID, epoch: Int64)], besides taken: [FleetAgent.Ended]) -> [RequestID] {
+    guard !claims.isEmpty else { return [] }
+    var ended = Set(settled.indices.lazy.map { settled[$0].record.id })
+    for some in [taken, unrecorded, recording, locked] { ended.formUnion(some.indices.lazy.map { some[$0].request.record.id }) }
+    return claims.filter { holdings[$0.id]?.epoch == $0.epoch && !ended.contains($0.id) }.map(\.id)
+  }
+
   // By their places: requests are large, and each one that a loop hands out is copied.
 
   /// These are recorded. One that ended to be tried again may be here again already.

@@ -328,6 +328,16 @@ final class FleetAgent: Sendable {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation && $0.value.since < time }.map(\.key) }
   }
 
+  /// The claims that the host holds as this incarnation.
+  func epochs(as incarnation: String) -> [(id: RequestID, epoch: Int64)] {
+    state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation }.map { ($0.key, $0.value.epoch) } }
+  }
+
+  /// See ``State/stillHeld(_:besides:)``.
+  func stillHeld(_ claims: [(id: RequestID, epoch: Int64)], besides taken: [Ended]) -> [RequestID] {
+    state.withLock { $0.stillHeld(claims, besides: taken) }
+  }
+
   /// What the host holds.
   func held() -> [RequestID] { state.withLock { Array($0.holdings.keys) } }
 

@@ -3,7 +3,7 @@ import HostThreads
 import TaskModel
 import TaskScheduler
 
-// An operator wants what the host holds for others: `taskhost fleet fence`.
+// The host gives up what it holds: an operator wants it for others (`taskhost fleet fence`), or others may have it.
 
 extension FleetExchanges {
   /// How often the host looks whether its runs are dead.
@@ -30,7 +30,7 @@ extension FleetExchanges {
     looksSinceDead += 1
     guard !agent.holdsAny || looksSinceDead > Self.mostLooks else { return Self.leavingPause }
     looksSinceDead = 0
-    _ = try session.fence(incarnation, because: "an operator has fenced it, and it has given up what it held")
+    _ = try session.fence(incarnation, because: "\(agent.lease.leavingReason), and it has given up what it held")
     agent.lease.gaveUp(incarnation)
     return Self.leavingPause
   }

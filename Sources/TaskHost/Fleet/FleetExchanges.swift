@@ -15,8 +15,8 @@ final class FleetExchanges {
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
   private var cleared: String?
-  /// When that is done again; nil as long as no answer was lost. A transaction whose answer was lost may claim long after: behind a pool, nothing
-  /// ends it.
+  /// When that is done again; nil as long as no answer was lost, and no pool is there. A transaction whose answer was lost may claim long after:
+  /// behind a pool, nothing ends it.
   private var clearingDue: MonotonicTime?
   private let schedules: FleetSchedules
   private let progress: FleetProgress
@@ -136,7 +136,7 @@ final class FleetExchanges {
     if !work.isOver { try schedules.align(self, session, incarnation) }
     try keep(&work.keepings, session, incarnation)
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
-    try clear(session, incarnation)
+    try clear(session, incarnation, besides: work.settled)
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !work.isAsked, work.added == 0, single == nil, let rest = looks.rest { return rest }
@@ -206,11 +206,24 @@ final class FleetExchanges {
     return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
   }
 
-  /// Gives back what the host does not know to be its own, once for each connection and incarnation, and again and again once an answer was lost.
-  private func clear(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
+  /// Gives back what the host does not know to be its own, once for each connection and incarnation, and again and again where that is not enough.
+  /// If the database does not know of what the host holds, it may be that of a standby that had not all, or of a backup: others may have it by now.
+  ///
+  /// - Parameter ended: What has ended: that may be recorded already, and the answer was lost.
+  private func clear(_ session: FleetSession, _ incarnation: String, besides ended: [FleetAgent.Ended]) throws(FleetError) {
     guard cleared != incarnation || clearingDue.map({ SystemClock.now >= $0 }) == true else { return }
     if clearingDue != nil { clearingDue = SystemClock.now + Self.clearingPause }
     _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
+    let unowned = agent.stillHeld(try session.unowned(incarnation, agent.epochs(as: incarnation)), besides: ended)
+    if let first = unowned.min() {
+      agent.lease.giveUp(incarnation, because: "the database did not know what it held") {
+        $0.error(
+          """
+          the fleet's database does not know that this host holds \(first)\(unowned.count > 1 ? " and \(unowned.count - 1) others" : ""): \
+          others may have that, so the host's runs of the fleet are stopped. A standby that had not all may have been promoted
+          """)
+      }
+    }
     try cancelStale(session, incarnation)
     cleared = incarnation
   }
@@ -300,6 +313,8 @@ final class FleetExchanges {
     if let time = new.began { agent.lease.clock.note(time, asked: asked) }
     try new.listen()
     (session, left) = (new, nil)
+    // A pool keeps its connection to the host while it changes the server behind it.
+    if !new.isAlone, clearingDue == nil { clearingDue = SystemClock.now + Self.clearingPause }
     return new
   }
 

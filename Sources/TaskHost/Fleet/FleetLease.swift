@@ -19,8 +19,8 @@ final class FleetLease: Sendable {
     var isDraining = false
     /// Whether somebody has drained the host, in this lease or an earlier one.
     var isDrained = false
-    /// The incarnation that an operator wants to give up what it holds.
-    var leaving: String?
+    /// The incarnation that is to give up what it holds, and why.
+    var leaving: (incarnation: String, reason: String)?
     var hasJoined = false
     var awakeSince = WallTime.distantPast
     var members = 1
@@ -69,8 +69,11 @@ final class FleetLease: Sendable {
   /// Whether somebody wants the host to take nothing more.
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// Whether an operator wants what the host holds for others.
-  var isLeaving: Bool { state.withLock { $0.incarnation != nil && $0.leaving == $0.incarnation } }
+  /// Whether the host is to give up what it holds.
+  var isLeaving: Bool { state.withLock { $0.incarnation != nil && $0.leaving?.incarnation == $0.incarnation } }
+
+  /// Why that is so, or was.
+  var leavingReason: String { state.withLock { $0.leaving?.reason ?? "" } }
 
   /// Since when hosts of the fleet have been up without a gap: occurrences before it were missed.
   var awakeSince: WallTime { state.withLock { $0.awakeSince } }
@@ -169,7 +172,11 @@ final class FleetLease: Sendable {
       return state.renewals == 2
     }
     hold(known, from: asked, session.lease, isDraining: renewal.isDraining, isNew: false)
-    if renewal.isLeaving { leave(known) }
+    if renewal.isLeaving {
+      giveUp(known, because: "an operator has fenced it") {
+        $0.notice("an operator wants what this host holds of the fleet for others: its runs of the fleet are stopped")
+      }
+    }
     if renewal.requeued > 0 {
       log.warning("\(renewal.requeued) requests of hosts whose lease had ended are ready again")
       changed()
@@ -199,13 +206,17 @@ final class FleetLease: Sendable {
     changed()
   }
 
-  private func leave(_ incarnation: String) {
+  /// The host is to give up what it holds, once nothing of it runs any more; it joins again then.
+  ///
+  /// - Parameter reason: For people who look at the fleet's hosts.
+  func giveUp(_ incarnation: String, because reason: String, _ tell: (Logger) -> Void) {
     let isNew = state.withLock { state in
-      defer { state.leaving = incarnation }
-      return state.leaving != incarnation
+      guard state.leaving?.incarnation != incarnation else { return false }
+      state.leaving = (incarnation, reason)
+      return true
     }
     guard isNew else { return }
-    log.notice("an operator wants what this host holds of the fleet for others: its runs of the fleet are stopped")
+    tell(log)
     changed()
   }
 
