@@ -30,6 +30,9 @@ extension FleetSchema {
       IF to_regclass('taskhost.lane_needs') IS NULL THEN
         \(lanesAreUnique);
       END IF;
+      IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'taskhost.fleet'::regclass AND attname = 'server') THEN
+        ALTER TABLE taskhost.fleet ADD COLUMN server text;
+      END IF;
       IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = 'taskhost.begun'::regclass) <> 'f' THEN
         ALTER TABLE taskhost.begun REPLICA IDENTITY FULL;
       END IF;

@@ -10,14 +10,14 @@ enum FleetSchema {
   /// The oldest version that this host works on.
   static let oldestVersion: Int64 = 1
 
-  /// Makes the tables of version 1. $1 would be the origin, but DDL takes no parameters: ``FleetDatabase/initialise(lease:)`` adds the row.
+  /// Makes the tables of version 1. `server` says where the tables are, see `recognise`. $1 would be the origin, but DDL takes no parameters: ``FleetDatabase/initialise(lease:)`` adds the row.
   static let tables = [
     "CREATE SCHEMA taskhost",
     """
     CREATE TABLE taskhost.fleet (
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       version integer NOT NULL, origin bigint NOT NULL, lease_ms integer NOT NULL, history_days integer NOT NULL,
-      lanes_swept bigint NOT NULL DEFAULT 0)
+      lanes_swept bigint NOT NULL DEFAULT 0, server text)
     """,
     // One row a host, updated at each renewal. `leaving` is since when an operator wants what it holds for others. `closed` are lanes of
     // which it takes nothing now, with the reasons, for people. Half of a page stays free, so that the new version stands beside the old
@@ -220,6 +220,22 @@ enum FleetSchema {
   ]
 
   private static let hosts = [
+    // Fencing tokens go on far above the earlier ones if these are other tables than before, or a standby or a backup has become the server:
+    // what that lacks may have had tokens. A server that does not say what it is leaves them as they are.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.recognise() RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE here text; known text := (SELECT f.server FROM taskhost.fleet f);
+    BEGIN
+      BEGIN
+        SELECT c.system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/' || 'taskhost.fleet'::regclass::oid INTO here
+          FROM pg_control_system() c;
+      EXCEPTION WHEN OTHERS THEN RETURN;
+      END;
+      IF known IS NOT DISTINCT FROM here THEN RETURN; END IF;
+      UPDATE taskhost.fleet f SET server = here WHERE f.server IS NOT DISTINCT FROM known;
+      IF FOUND AND known IS NOT NULL THEN PERFORM setval('taskhost.epoch', (SELECT e.last_value FROM taskhost.epoch e) + 1000000000); END IF;
+    END $$
+    """,
     """
     CREATE OR REPLACE FUNCTION taskhost.register(
       name text, program text, labels text[], identifiers text[], drains boolean DEFAULT false)

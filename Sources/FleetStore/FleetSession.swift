@@ -204,6 +204,9 @@ package final class FleetSession {
     return count
   }
 
+  /// Lets the fencing tokens go on far above the earlier ones if the server, or what it has, may be an earlier state.
+  package func recogniseServer() throws(FleetError) { _ = try ask(PostgresStatement("SELECT taskhost.recognise()")) }
+
   private static func look(
     _ incarnation: String, _ wanted: [FleetDemand], _ watched: [Int64], _ search: FleetLaneSearch?, pauses mark: String?
   ) throws(FleetError) -> PostgresStatement {

@@ -213,6 +213,7 @@ final class FleetExchanges {
   private func clear(_ session: FleetSession, _ incarnation: String, besides ended: [FleetAgent.Ended]) throws(FleetError) {
     guard cleared != incarnation || clearingDue.map({ SystemClock.now >= $0 }) == true else { return }
     if clearingDue != nil { clearingDue = SystemClock.now + Self.clearingPause }
+    try session.recogniseServer()
     _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
     let unowned = agent.stillHeld(try session.unowned(incarnation, agent.epochs(as: incarnation)), besides: ended)
     if let first = unowned.min() {
