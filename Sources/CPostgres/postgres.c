@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* PQconninfoOption */
@@ -17,7 +18,7 @@ typedef struct {
 static struct {
   pg_option *(*conninfoParse)(const char *, char **);
   void (*conninfoFree)(pg_option *);
-  pg_conn *(*connectParams)(const char *const *, const char *const *, int);
+  int (*connectPoll)(pg_conn *);
   pg_conn *(*connectStart)(const char *const *, const char *const *, int);
   int (*status)(const pg_conn *);
   int (*socket)(const pg_conn *);
@@ -74,7 +75,7 @@ int pg_load(char *message, size_t size) {
 #define FIND(member, name) (found = found != 0 ? found : find(handle, name, &pq.member, message, size))
       FIND(conninfoParse, "PQconninfoParse");
       FIND(conninfoFree, "PQconninfoFree");
-      FIND(connectParams, "PQconnectdbParams");
+      FIND(connectPoll, "PQconnectPoll");
       FIND(connectStart, "PQconnectStartParams");
       FIND(status, "PQstatus");
       FIND(socket, "PQsocket");
@@ -141,8 +142,9 @@ static int are_values_sound(const char *address, size_t servers, char *message, 
   if (hosts == NULL) return 1;
   char *end = hosts;
   for (size_t server = 0; server < servers; server++) end += sprintf(end, server == 0 ? "%s" : ",%s", nowhere);
-  const char *const keywords[] = {"dbname", "host", "hostaddr", NULL};
-  const char *const values[] = {address, hosts, "", NULL};
+  /* Nor a passfile: libpq has words for one that others may read. */
+  const char *const keywords[] = {"dbname", "host", "hostaddr", "passfile", NULL};
+  const char *const values[] = {address, hosts, "", nowhere, NULL};
   pg_conn *connection = pq.connectStart(keywords, values, 1);
   free(hosts);
   if (connection == NULL) return 1;
@@ -203,16 +205,49 @@ int pg_find_unreadable(const char *address, char *message, size_t size) {
   return is_found;
 }
 
-pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname) {
-  return pq.connectParams(keywords, values, expand_dbname);
+int pg_read_value(const char *address, const char *keyword, char *value, size_t size) {
+  int length = -1;
+  pg_option *options = pq.conninfoParse(address, NULL);
+  for (const pg_option *option = options; option != NULL && option->keyword != NULL; option++) {
+    if (option->val != NULL && strcmp(option->keyword, keyword) == 0) length = snprintf(value, size, "%s", option->val);
+  }
+  pq.conninfoFree(options);
+  return length >= 0 && (size_t)length < size;
 }
+
+int pg_find_open_passfile(const char *address, char *message, size_t size) {
+  char path[4096];
+  if (!pg_read_value(address, "passfile", path, sizeof path)) {
+    const char *named = getenv("PGPASSFILE"), *home = getenv("HOME");
+    if (named != NULL) {
+      snprintf(path, sizeof path, "%s", named);
+    } else {
+      snprintf(path, sizeof path, "%s/.pgpass", home != NULL ? home : "");
+    }
+  }
+  struct stat found;
+  if (stat(path, &found) != 0) return 0;
+  if (!S_ISREG(found.st_mode)) {
+    snprintf(message, size, "passfile: %s: it is not used, because it is not a plain file", path);
+    return 1;
+  }
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) == 0) return 0;
+  snprintf(message, size, "passfile: %s: it is not used, because others may use it (mode %04o): chmod 0600", path, found.st_mode & 07777);
+  return 1;
+}
+
+pg_conn *pg_connect_start(const char *const *keywords, const char *const *values, int expand_dbname) {
+  pg_conn *connection = pq.connectStart(keywords, values, expand_dbname);
+  if (connection != NULL) pq.setNoticeProcessor(connection, ignore, NULL);
+  return connection;
+}
+int pg_connect_poll(pg_conn *connection) { return pq.connectPoll(connection); }
 int pg_status(const pg_conn *connection) { return pq.status(connection); }
 int pg_socket(const pg_conn *connection) { return pq.socket(connection); }
 int pg_backend_pid(const pg_conn *connection) { return pq.backendPID(connection); }
 const char *pg_error_message(const pg_conn *connection) { return pq.errorMessage(connection); }
 void pg_finish(pg_conn *connection) { pq.finish(connection); }
 int pg_prepare(pg_conn *connection) {
-  pq.setNoticeProcessor(connection, ignore, NULL);
   return pq.setnonblocking(connection, 1) == 0 && pq.enterPipelineMode(connection) == 1;
 }
 int pg_flush(pg_conn *connection) { return pq.flush(connection); }

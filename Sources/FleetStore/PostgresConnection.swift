@@ -45,7 +45,7 @@ final class PostgresConnection {
   /// Whether an answer did not come in time. Nothing else may be asked here.
   private(set) var isAbandoned = false
 
-  /// Connects. Blocks for at most `connect_timeout` for each server that the address names, 5 s if it gives none.
+  /// Connects. Blocks for some seconds at most for each server that the address names, see ``PostgresServerList``.
   ///
   /// - Parameters:
   ///   - address: What libpq takes: `postgres://…` or `key=value …`.
@@ -53,23 +53,54 @@ final class PostgresConnection {
   init(_ address: String, name: String) throws(PostgresError) {
     try Self.load()
     if case .unreadable(let reason) = Self.read(address) { throw PostgresError(code: PostgresError.badAddress, reason) }
+    let openPassfile = Self.reason { pg_find_open_passfile(address, $0, $1) }
     // What the address says comes last, and wins.
-    let settings = [
-      ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
-      ("keepalives_count", "3"), ("fallback_application_name", name), ("client_encoding", "UTF8"), ("dbname", address),
+    var settings = [
+      ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+      ("fallback_application_name", name), ("client_encoding", "UTF8"), ("dbname", address),
     ]
-    guard
-      let connection = Self.withStrings(
-        settings.map(\.0),
-        { keywords in
-          Self.withStrings(settings.map(\.1)) { values in pg_connect(keywords, values, 1) }
-        })
-    else { throw PostgresError("no memory for a connection") }
-    guard pg_status(connection) == Int32(PG_CONNECTION_OK), pg_prepare(connection) == 1 else {
-      defer { pg_finish(connection) }
-      throw PostgresError(Self.message(of: connection) + (Self.unreadableFile(address).map { "; \($0)" } ?? ""))
+    // libpq would say on the standard error that it does not use it, each time.
+    if openPassfile != nil { settings.append(("passfile", Self.nowhere)) }
+    let servers = PostgresServerList(address)
+    var failures: [String] = []
+    var connected: OpaquePointer?
+    for server in servers.all where connected == nil {
+      do throws(PostgresError) { connected = try Self.connect(settings + server, within: servers.timeout) } catch {
+        failures.append(error.message)
+      }
     }
-    self.connection = connection
+    if let connected {
+      connection = connected
+      return
+    }
+    let files = [openPassfile, Self.reason { pg_find_unreadable(address, $0, $1) }].compactMap(\.self)
+    throw PostgresError(Self.line(of: (failures + files).joined(separator: "; ")))
+  }
+
+  /// There is no file of that name.
+  private static let nowhere = "/dev/null/taskhost"
+
+  private static func connect(_ settings: [(String, String)], within timeout: Duration) throws(PostgresError) -> OpaquePointer {
+    let started = withStrings(settings.map(\.0)) { keywords in
+      withStrings(settings.map(\.1)) { values in pg_connect_start(keywords, values, 1) }
+    }
+    guard let connection = started else { throw PostgresError("no memory for a connection") }
+    let deadline = SystemClock.now + timeout
+    var progress = pg_status(connection) == Int32(PG_CONNECTION_BAD) ? Int(PG_POLLING_FAILED) : Int(PG_POLLING_WRITING)
+    while progress == PG_POLLING_READING || progress == PG_POLLING_WRITING {
+      let events = progress == PG_POLLING_READING ? POLLIN : POLLOUT
+      var polled = pollfd(fd: pg_socket(connection), events: Int16(events), revents: 0)
+      guard poll(&polled, 1, milliseconds(until: deadline)) >= 0 || errno == EINTR, SystemClock.now < deadline else {
+        pg_finish(connection)
+        throw PostgresError("the server did not answer in time")
+      }
+      if polled.revents != 0 { progress = Int(pg_connect_poll(connection)) }
+    }
+    guard progress == PG_POLLING_OK, pg_prepare(connection) == 1 else {
+      defer { pg_finish(connection) }
+      throw PostgresError(message(of: connection))
+    }
+    return connection
   }
 
   deinit { pg_finish(connection) }
@@ -89,14 +120,22 @@ final class PostgresConnection {
     switch pg_read_address(address, &reason, reason.count) {
     case 0: return .sound
     case 1: return .hasPassword
-    default: return .unreadable(text(reason))
+    default: return .unreadable(withoutSecrets(text(reason), of: address))
     }
   }
 
-  /// A file that an address names, and why it cannot be read: libpq goes on without, and the server's words do not say so.
-  private static func unreadableFile(_ address: String) -> String? {
-    var reason = [CChar](repeating: 0, count: 512)
-    return pg_find_unreadable(address, &reason, reason.count) == 0 ? nil : text(reason)
+  /// libpq's words quote what they are about, and quotation marks may be a part of that: of an address that may have a password, nothing is
+  /// told from the first one on.
+  private static func withoutSecrets(_ reason: String, of address: String) -> String {
+    guard address.contains("@") || address.lowercased().contains("password"), let begin = reason.firstIndex(of: "\"") else { return reason }
+    return "\(reason[..<begin])…, which may have a password and is not shown"
+  }
+
+  /// What is wrong with a file: libpq goes on without, and the server's words do not say so.
+  private static func reason(_ find: (UnsafeMutablePointer<CChar>, Int) -> Int32) -> String? {
+    var reason = [CChar](repeating: 0, count: 4608)
+    let isFound = reason.withUnsafeMutableBufferPointer { buffer in buffer.baseAddress.map { find($0, buffer.count) } ?? 0 }
+    return isFound == 0 ? nil : text(reason)
   }
 
   /// Lets libpq read an address; nil if this machine has no libpq.
@@ -301,15 +340,17 @@ final class PostgresConnection {
     return line.isEmpty ? "the connection to the server was lost" : line
   }
 
-  /// libpq's messages have several lines, some of them indented.
+  /// libpq's messages have several lines, some of them indented; a server's may have anything, as much as it likes.
   private static func line(of text: String) -> String {
-    text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+    let line = text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+    return (line.utf8.count > mostWords ? "\(line.prefix(mostWords)) …" : line).escapingControlCharacters
   }
+  private static let mostWords = 2000
 
   private static func error(of result: OpaquePointer, on connection: OpaquePointer) -> PostgresError {
     let code = pg_result_field(result, Int32(PG_FIELD_SQLSTATE)).map { String(cString: $0) }
     let message = pg_result_field(result, Int32(PG_FIELD_MESSAGE)).map { String(cString: $0) }
-    return PostgresError(code: code, message ?? Self.message(of: connection))
+    return PostgresError(code: code, message.map(line(of:)) ?? Self.message(of: connection))
   }
 
   // MARK: Memory for C

@@ -20,6 +20,8 @@ typedef struct pg_notify {
 
 /* ConnStatusType */
 enum { PG_CONNECTION_OK = 0, PG_CONNECTION_BAD = 1 };
+/* PostgresPollingStatusType */
+enum { PG_POLLING_FAILED = 0, PG_POLLING_READING = 1, PG_POLLING_WRITING = 2, PG_POLLING_OK = 3 };
 /* ExecStatusType */
 enum {
   PG_EMPTY_QUERY = 0,
@@ -43,15 +45,23 @@ int pg_read_address(const char *address, char *message, size_t size);
 /* Whether this user cannot read one of the files that an address names, which `message` says then. */
 int pg_find_unreadable(const char *address, char *message, size_t size);
 
-/* Connects, and blocks for at most the `connect_timeout` of each server. */
-pg_conn *pg_connect(const char *const *keywords, const char *const *values, int expand_dbname);
+/* What an address says of a keyword. Returns whether it says something of fewer than `size` bytes. */
+int pg_read_value(const char *address, const char *keyword, char *value, size_t size);
+
+/* Whether libpq would refuse the passfile of an address, or the user's own, with words on the standard error; `message` says why then. */
+int pg_find_open_passfile(const char *address, char *message, size_t size);
+
+/* Begins to connect; nothing that the server says goes to the standard error. */
+pg_conn *pg_connect_start(const char *const *keywords, const char *const *values, int expand_dbname);
+/* Goes on with that, once the socket allows what was said last: PG_POLLING_WRITING at first. It does not wait for the server. */
+int pg_connect_poll(pg_conn *connection);
 int pg_status(const pg_conn *connection);
 int pg_socket(const pg_conn *connection);
 /* The server's process, as the other end has said it: a pool of connections says something of its own. */
 int pg_backend_pid(const pg_conn *connection);
 const char *pg_error_message(const pg_conn *connection);
 void pg_finish(pg_conn *connection);
-/* Makes the connection non-blocking, in pipeline mode, and its notices silent. Returns whether that worked. */
+/* Makes the connection non-blocking, in pipeline mode. Returns whether that worked. */
 int pg_prepare(pg_conn *connection);
 int pg_flush(pg_conn *connection);
 int pg_consume_input(pg_conn *connection);
