@@ -40,6 +40,28 @@ extension FleetSession {
     Int(clamping: try ask(PostgresStatement("SELECT taskhost.live_count($1)", .text(identifier.rawValue)).kept).int(0, 0) ?? 0)
   }
 
+  /// How many idempotency keys of a plugin are on record, counted up to the most that one may have.
+  package func keyCount(of plugin: TaskIdentifier) throws(FleetError) -> Int {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT count(*) FROM (SELECT FROM taskhost.idempotency WHERE key LIKE 'plugin:%' AND split_part(key, ':', 2) = $1 LIMIT $2) AS k
+        """, .text(plugin.rawValue), .int(Int64(Limits.idempotencyKeys))
+      ).kept)
+    return Int(clamping: rows.int(0, 0) ?? 0)
+  }
+
+  /// How many unique keys of an identifier are held for a while, counted up to the most while a plugin submits.
+  package func windowCount(of identifier: TaskIdentifier) throws(FleetError) -> Int {
+    let rows = try ask(
+      PostgresStatement(
+        """
+        SELECT count(*) FROM (SELECT FROM taskhost.unique_window WHERE identifier = $1 AND until > (SELECT taskhost.now_ms()) LIMIT $2) AS w
+        """, .text(identifier.rawValue), .int(Int64(Limits.uniqueWindows))
+      ).kept)
+    return Int(clamping: rows.int(0, 0) ?? 0)
+  }
+
   /// The requests of these identifiers that have failed for good. When the first one did is not asked if that means to read more than some
   /// thousand records, which have it as `RecordText` writes it.
   package func deadLetters(of identifiers: [TaskIdentifier]) throws(FleetError) -> [DeadLetters] {

@@ -54,6 +54,25 @@ struct FleetPluginTests {
     }
   }
 
+  @Test("a plugin has as many idempotency keys on record in a fleet as on one host")
+  func mostKeys() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await HostProcess.prepare { host in
+      try await host.add("one.so", "whole", ["-DIDENTIFIER=\"test.one\""])
+      try host.configure("[fleet]\nurl = \"\(fleet.address)\"\n[plugin.\"test.one\"]\nscope = \"fleet\"\n")
+      try await FleetGround.joined(host)
+      try fleet.server.run(
+        "INSERT INTO taskhost.idempotency SELECT 'plugin:test.one:' || n, 0, 1, taskhost.now_ms() FROM generate_series(1, 10000) n",
+        on: fleet.address)
+      let refused = try await host.run("own", identifier: "test.one")
+      let output = try #require(refused["run"]?["output_base64"]?.string.flatMap { Data(base64Encoded: $0) }, "\(refused)")
+      let words = String(decoding: output, as: UTF8.self)
+      #expect(words.hasPrefix("-10 ") && words.contains("has 10000 idempotency keys on record"), "\(words)")
+      let client = try await host.cli("submit", "test.one", "--after", "2h", "--idempotency-key", "a client's")
+      #expect(client.status == 0, "\(client)")
+    }
+  }
+
   @Test("what a run submits to its own identifier is a request of the fleet, which any host runs")
   func submits() async throws {
     try await withHosts { fleet, first, second in

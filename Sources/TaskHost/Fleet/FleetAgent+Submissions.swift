@@ -20,15 +20,16 @@ extension FleetAgent {
     let request: TaskRequest
     do throws(RequestRefusal) { request = try given.naming(plugin) } catch { return completion(.failure(error)) }
     guard !request.dependsOnOthers else {
-      return add(
-        FleetErrand(.submission([request])) { _ in
-          .submit(request, by: plugin).onBehalf(of: run)
-        } completion: {
-          completion($0)
-        })
+      var errand = FleetErrand(.submission([request])) { _ in
+        .submit(request, by: plugin).onBehalf(of: run)
+      } completion: {
+        completion($0)
+      }
+      errand.plugin = plugin
+      return add(errand)
     }
     scheduler.draft(request, from: run, by: plugin, fleet: place.origin) { [self] draft in
-      add(draft.map { [$0] }, of: [request]) { completion(Self.first(of: $0)) }
+      add(draft.map { [$0] }, of: [request], by: plugin) { completion(Self.first(of: $0)) }
     }
   }
 
@@ -42,11 +43,11 @@ extension FleetAgent {
   }
 
   private func add(
-    _ drafts: Result<[FleetSubmission], RequestRefusal>, of requests: [TaskRequest],
+    _ drafts: Result<[FleetSubmission], RequestRefusal>, of requests: [TaskRequest], by plugin: TaskIdentifier? = nil,
     completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
   ) {
     do throws(RequestRefusal) {
-      let arrival = Arrival(requests, try drafts.get(), completion: completion)
+      let arrival = Arrival(requests, try drafts.get(), by: plugin, completion: completion)
       try queue(arrival, in: \.arrivals, named: "submissions")
       let isOffered = state.withLock { state in
         // What many clients submit while the other thread adds some waits for it, and goes together.

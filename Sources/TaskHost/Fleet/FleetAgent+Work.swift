@@ -21,6 +21,8 @@ extension FleetAgent {
     /// As they were submitted, and as they were checked.
     let submitted: [TaskRequest]
     let submissions: [FleetSubmission]
+    /// The plugin that has submitted them; nil for a client.
+    let plugin: TaskIdentifier?
     /// Whether some of them have unique or idempotency keys.
     let hasKeys: Bool
     /// Of their payloads.
@@ -28,10 +30,10 @@ extension FleetAgent {
     let completion: @Sendable (Result<[Submission], RequestRefusal>) -> Void
 
     init(
-      _ submitted: [TaskRequest], _ submissions: [FleetSubmission],
+      _ submitted: [TaskRequest], _ submissions: [FleetSubmission], by plugin: TaskIdentifier?,
       completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void
     ) {
-      (self.submitted, self.submissions, self.completion) = (submitted, submissions, completion)
+      (self.submitted, self.submissions, self.plugin, self.completion) = (submitted, submissions, plugin, completion)
       // By their places, here and in `FleetWriter`: they are large, and each one that is handed to a closure is copied.
       hasKeys = submissions.indices.contains { submissions[$0].record.request.hasKeys }
       bytes = submissions.indices.reduce(0) { $0 + submissions[$1].record.request.payload.count }

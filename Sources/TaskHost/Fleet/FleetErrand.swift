@@ -42,6 +42,8 @@ struct FleetErrand: Sendable {
   var heard = FleetHeard.nothing
   /// Gets ``FleetGathering/noted`` of each part that is done.
   var noted: @Sendable (Int) -> Void = { _ in }
+  /// The plugin whose submission it is; nil for a client's.
+  var plugin: TaskIdentifier?
   /// Whether its submission was counted when it arrived, see ``FleetBound``.
   var isCounted = false
   /// Gets what was gathered, and which of the requests the change is for.
@@ -87,7 +89,8 @@ extension FleetExchanges {
   func run(_ errand: FleetErrand, _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     do throws(FleetError) {
       if case .submission(let requests) = errand.subject, !errand.isCounted,
-        let refusal = try agent.bound.add(requests.lazy.map(\.identifier), session, requests: { requests })
+        let refusal = try agent.bound.add(
+          requests.lazy.map(\.identifier), hasKeys: requests.contains(where: \.hasKeys), by: errand.plugin, session, requests: { requests })
       {
         return errand.refuse(refusal)
       }

@@ -29,7 +29,8 @@ struct FleetWriter {
     // Nobody is answered before all is known: the next question may fail.
     let refusals = try arrivals.map { (arrival) throws(FleetError) in
       let requests = arrival.submitted
-      return try agent.bound.add(requests.indices.lazy.map { requests[$0].identifier }, session) { requests }
+      let identifiers = requests.indices.lazy.map { requests[$0].identifier }
+      return try agent.bound.add(identifiers, hasKeys: arrival.hasKeys, by: arrival.plugin, session) { requests }
     }
     guard refusals.contains(where: { $0 != nil }) else { return }
     for (arrival, refusal) in zip(arrivals, refusals) { if let refusal { arrival.completion(.failure(refusal)) } }

@@ -74,3 +74,22 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
   /// The message.
   public var description: String { message }
 }
+
+extension RequestRefusal {
+  /// A plugin has `count` idempotency keys on record, which is too many.
+  package static func tooManyKeys(of plugin: TaskIdentifier, _ count: Int) -> RequestRefusal {
+    RequestRefusal(
+      .limit,
+      "\(plugin) has \(count) idempotency keys on record, the most of a plugin; each stays as long as its request and the history: "
+        + "submit with unique_key and on_conflict instead",
+      field: .idempotencyKey)
+  }
+
+  /// `count` unique keys of an identifier are held for a while, which is too many for a plugin that submits.
+  package static func tooManyWindows(of identifier: TaskIdentifier, _ count: Int) -> RequestRefusal {
+    RequestRefusal(
+      .limit,
+      "\(count) unique keys of \(identifier) are held for a unique_window, the most while a plugin submits: use shorter windows, or fewer keys",
+      field: .uniqueWindow)
+  }
+}

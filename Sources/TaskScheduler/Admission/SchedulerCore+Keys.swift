@@ -37,13 +37,7 @@ extension SchedulerCore {
     let most = Limits.idempotencyKeys
     // Keys that were forgotten meanwhile count until the store is asked again.
     let count = try keyCounts[plugin].flatMap { $0 < most ? $0 : nil } ?? transaction.submissionCount(by: plugin)
-    guard count < most else {
-      throw RequestRefusal(
-        .limit,
-        "\(plugin) has \(count) idempotency keys on record, the most of a plugin; each stays as long as its request and the history: "
-          + "submit with unique_key and on_conflict instead",
-        field: .idempotencyKey)
-    }
+    guard count < most else { throw RequestRefusal.tooManyKeys(of: plugin, count) }
     keyCounts[plugin] = count + 1
   }
 
@@ -53,12 +47,7 @@ extension SchedulerCore {
     let most = Limits.uniqueWindows
     let count = try windowCounts[identifier].flatMap { $0 < most ? $0 : nil } ?? transaction.windowCount(of: identifier, now: now)
     windowCounts[identifier] = count + 1
-    guard count < most || submitter.plugin == nil else {
-      throw RequestRefusal(
-        .limit,
-        "\(count) unique keys of \(identifier) are held for a unique_window, the most while a plugin submits: use shorter windows, or fewer keys",
-        field: .uniqueWindow)
-    }
+    guard count < most || submitter.plugin == nil else { throw RequestRefusal.tooManyWindows(of: identifier, count) }
   }
 
   // MARK: Unique keys
