@@ -96,6 +96,8 @@ enum FleetSchema {
     "CREATE INDEX run_id ON taskhost.run (id)",
     "CREATE INDEX run_ended ON taskhost.run (identifier, ended)",
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
+    // The keys of plugins, by plugins: see `SharedKey`.
+    "CREATE INDEX idempotency_plugin ON taskhost.idempotency (split_part(key, ':', 2)) WHERE key LIKE 'plugin:%'",
   ]
 
   // By hashes: an index by the texts themselves refuses needs and paths of more than 2,700 bytes.
@@ -162,30 +164,46 @@ enum FleetSchema {
     """
   ]
 
-  /// The history lies in a partition for each day. A day that is over is dropped as a whole.
+  /// The history lies in a partition for each day. A day that is over is dropped as a whole, by the database's clock and that of the host that
+  /// asks: one of them may have been set wrongly for a moment, and what is gone is gone. Without a host's clock, nothing is dropped.
+  ///
+  /// A day that somebody has detached comes back while it may get rows. If it cannot, it goes out of the way; others are left alone.
   private static let days = [
     """
-    CREATE OR REPLACE FUNCTION taskhost.keep_days() RETURNS void LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+    CREATE OR REPLACE FUNCTION taskhost.keep_days(hosts_now bigint DEFAULT NULL) RETURNS void LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
     DECLARE
       day bigint := 86400000;
       today bigint := taskhost.now_ms() / day;
-      oldest bigint := today - (SELECT history_days FROM taskhost.fleet);
-      kind text; number bigint; name text; strays bigint[]; its_owner name;
+      now bigint := least(taskhost.now_ms(), hosts_now);
+      oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
+      kind text; number bigint; name text; strays bigint[]; its_owner name; bounds text; is_there boolean;
     BEGIN
       -- One host at a time; the others find the work done.
       IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
       FOREACH kind IN ARRAY ARRAY['ended', 'run'] LOOP
         FOR number IN today - 1 .. today + 3 LOOP
           name := kind || '_' || number;
-          IF to_regclass('taskhost.' || name) IS NULL THEN
-            EXECUTE format('CREATE TABLE taskhost.%I PARTITION OF taskhost.%I FOR VALUES FROM (%s) TO (%s)',
-              name, kind, number * day, (number + 1) * day);
+          bounds := format('FOR VALUES FROM (%s) TO (%s)', number * day, (number + 1) * day);
+          is_there := \(isDay("kind", "name"));
+          IF NOT is_there AND to_regclass('taskhost.' || name) IS NOT NULL THEN
+            BEGIN
+              IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = to_regclass('taskhost.' || name)) THEN
+                EXECUTE format('ALTER TABLE taskhost.%I DETACH PARTITION taskhost.%I FINALIZE', kind, name);
+              END IF;
+              EXECUTE format('ALTER TABLE taskhost.%I ATTACH PARTITION taskhost.%I %s', kind, name, bounds);
+              is_there := true;
+            EXCEPTION WHEN OTHERS THEN
+              EXECUTE format('ALTER TABLE taskhost.%I RENAME TO %I', name, name || '_detached_' || taskhost.now_ms());
+            END;
+          END IF;
+          IF NOT is_there THEN
+            EXECUTE format('CREATE TABLE taskhost.%I PARTITION OF taskhost.%I %s', name, kind, bounds);
             -- As for all tables, whatever privileges new tables get by default.
             EXECUTE format('REVOKE ALL ON taskhost.%I FROM PUBLIC', name);
           END IF;
         END LOOP;
-        FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'taskhost'::regnamespace
-          AND relname ~ ('^' || kind || '_[0-9]+$') AND relkind = 'r' LOOP
+        FOR name IN SELECT c.relname FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
+          WHERE i.inhparent = to_regclass('taskhost.' || kind) AND c.relname ~ ('^' || kind || '_[0-9]+$') AND hosts_now IS NOT NULL LOOP
           IF split_part(name, '_', 2)::bigint < oldest THEN EXECUTE format('DROP TABLE taskhost.%I', name); END IF;
         END LOOP;
       END LOOP;
@@ -196,19 +214,20 @@ enum FleetSchema {
           AND pg_has_role(c.relowner, 'USAGE') LOOP
         EXECUTE format('ALTER TABLE taskhost.%I OWNER TO %I', name, its_owner);
       END LOOP;
+      IF hosts_now IS NULL THEN RETURN; END IF;
       DELETE FROM taskhost.idempotency WHERE since < oldest * day;
       DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
-      DELETE FROM taskhost.unique_window w WHERE w.until < taskhost.now_ms();
-      DELETE FROM taskhost.pause p WHERE p.until < taskhost.now_ms();
-      DELETE FROM taskhost.told t WHERE t.at < taskhost.now_ms() - 600000;
+      DELETE FROM taskhost.unique_window w WHERE w.until < now;
+      DELETE FROM taskhost.pause p WHERE p.until < now;
+      DELETE FROM taskhost.told t WHERE t.at < now - 600000;
       DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
       DELETE FROM taskhost.repeating p WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = p.request);
       -- What a host had that is gone for so long.
       DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host)
-        AND (s.host <> '' OR s.since < taskhost.now_ms() - day);
+        AND (s.host <> '' OR s.since < now - day);
       -- Claims of hosts whose rows somebody has deleted: long after those hosts have learned of it.
       WITH stray AS (
-        DELETE FROM taskhost.claim c WHERE c.since < taskhost.now_ms() - day
+        DELETE FROM taskhost.claim c WHERE c.since < now - day
           AND NOT EXISTS (SELECT FROM taskhost.host h WHERE h.incarnation = c.incarnation) RETURNING c.request
       )
       SELECT array_agg(stray.request) INTO strays FROM stray;
@@ -218,6 +237,14 @@ enum FleetSchema {
     END $$
     """
   ]
+
+  /// Whether the table with the name of a day is the partition of that day.
+  static func isDay(_ kind: String, _ name: String) -> String {
+    """
+    EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = to_regclass('taskhost.' || \(kind))
+      AND i.inhrelid = to_regclass('taskhost.' || \(name)) AND NOT i.inhdetachpending)
+    """
+  }
 
   private static let hosts = [
     // Fencing tokens go on far above the earlier ones if these are other tables than before, or a standby or a backup has become the server:

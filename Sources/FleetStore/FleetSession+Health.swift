@@ -211,9 +211,9 @@ extension FleetSession {
   private static let days = PostgresStatement(
     """
     SELECT d.name FROM (
-      SELECT kind || '_' || taskhost.now_ms() / 86400000 + number AS name
+      SELECT kind, kind || '_' || taskhost.now_ms() / 86400000 + number AS name
       FROM unnest('{ended,run}'::text[]) kind, unnest('{0,1}'::int[]) number
-    ) d WHERE to_regclass('taskhost.' || d.name) IS NULL ORDER BY d.name
+    ) d WHERE NOT \(FleetSchema.isDay("d.kind", "d.name")) ORDER BY d.name
     """)
 
   private static let living = """

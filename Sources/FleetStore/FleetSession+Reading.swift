@@ -103,7 +103,7 @@ extension FleetSession {
           CASE WHEN h.lease_until < n.now THEN 'its lease has ended' WHEN h.draining THEN 'it drains for the fleet'
                WHEN h.leaving IS NOT NULL THEN 'it gives up what it held'
                ELSE coalesce(h.closed_because[array_position(h.closed, r.lane)], h.closed_because[array_position(h.closed, p.id)]) END,
-          r.state = 'pending' AND r.due > n.now - $3 AND taskhost.is_preferred(h, $2), r.due + $3
+          r.state = 'pending' AND r.due > n.now - $3 AND taskhost.is_preferred(h, $2), r.due
         FROM taskhost.request r CROSS JOIN (SELECT taskhost.now_ms() AS now) n LEFT JOIN taskhost.claim c ON c.request = r.id
           LEFT JOIN taskhost.host h ON h.fenced IS NULL AND r.identifier = ANY (h.identifiers)
           -- Of what a host does not take of an identifier at all, it says nothing for each lane.
@@ -118,8 +118,9 @@ extension FleetSession {
         placement.owner = (name, WallTime(unixMilliseconds: rows.int(row, 2) ?? 0))
       }
       placement.hosts.append((name, rows.text(row, 3)))
-      if rows.flag(row, 4), let until = rows.int(row, 5) {
-        placement.preferred = ((placement.preferred?.hosts ?? []) + [name], WallTime(unixMilliseconds: until))
+      if rows.flag(row, 4), let due = rows.int(row, 5) {
+        let until = WallTime(unixMilliseconds: due) + Preference.wait
+        placement.preferred = ((placement.preferred?.hosts ?? []) + [name], until)
       }
     }
     return placement

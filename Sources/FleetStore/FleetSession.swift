@@ -93,7 +93,7 @@ package final class FleetSession {
   ///
   /// - Parameter isDraining: Whether it takes nothing, because somebody has drained the incarnation before.
   package func register(_ host: FleetHost, isDraining: Bool = false) throws(FleetError) -> String {
-    _ = try ask([PostgresStatement("SELECT taskhost.keep_days()")])
+    _ = try ask([Self.keepDays(SystemClock().wallTime)])
     let rows = try ask(
       PostgresStatement(
         "SELECT incarnation FROM taskhost.register($1, $2, $3, $4, $5 = 1)", .text(host.name), .text(host.program), .texts(host.labels),
@@ -122,7 +122,13 @@ package final class FleetSession {
   }
 
   /// Makes the days of the history that come, and drops those that are over.
-  package func keepDays() throws(FleetError) { _ = try ask(PostgresStatement("SELECT taskhost.keep_days()")) }
+  ///
+  /// - Parameter now: By this machine's clock: what is over by one clock alone stays.
+  package func keepDays(now: WallTime = SystemClock().wallTime) throws(FleetError) { _ = try ask(Self.keepDays(now)) }
+
+  static func keepDays(_ now: WallTime) -> PostgresStatement {
+    PostgresStatement("SELECT taskhost.keep_days($1)", .int(now.unixMilliseconds))
+  }
 
   // MARK: Requests
 

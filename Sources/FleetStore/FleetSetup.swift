@@ -54,7 +54,7 @@ package enum FleetSetup {
         .int(origin), .int((lease ?? .seconds(10)).wholeMilliseconds), .int(Int64(historyDays ?? 30)))
       try connection.run(
         FleetSchema.allTables.map { PostgresStatement($0) } + functions + [
-          row, PostgresStatement("SELECT taskhost.keep_days(), taskhost.recognise()"),
+          row, FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
         ],
         by: deadline)
       return .made
@@ -78,7 +78,7 @@ package enum FleetSetup {
         PostgresStatement(
           "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
           .int(historyDays.map { Int64($0) })),
-        PostgresStatement("SELECT taskhost.keep_days(), taskhost.recognise()"),
+        FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
         PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"),
       ], by: deadline)
     return .updated(from: version)

@@ -44,6 +44,9 @@ enum Main {
     if arguments.first == "hold" || arguments.starts(with: ["plugins", "debug"]) { HeldSignals.shared.heed() }
     let ended = Awaited<Int32>()
     Task.detached { ended.set(await TaskHostCommand.status(of: arguments)) }
-    exit(ended.wait())
+    let status = ended.wait()
+    guard let trouble = Terminal.outputTrouble.withLock({ $0 }) else { exit(status) }
+    Terminal.note("taskhost: the answer could not be written: \(trouble)")
+    exit(status == ExitStatus.done.rawValue ? ExitStatus.failed.rawValue : status)
   }
 }

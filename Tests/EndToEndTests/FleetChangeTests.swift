@@ -19,6 +19,10 @@ struct FleetChangeTests {
     try await withHosts(job: "echo \"$TASKHOST_REQUEST_ID $(cat)\" > @PIPE@") { _, first, second, lines in
       let once = try await FleetGround.submit(first, "--on-event", "deploy", "--payload", "1")
       let often = try await FleetGround.submit(first, "--on-event", "deploy", "--every-event", "--payload", "2")
+      for host in [first, second] {
+        let why = try await host.cli("tasks", "why", once)
+        #expect(why.status == 0 && why.output.contains("waits for the event deploy"), "\(why)")
+      }
       let heard = try await second.json("notify", "deploy", "--payload", "3")
       #expect(heard["woken"]?.integer == 2, "\(heard)")
       #expect(try Set([lines.line(), lines.line()]) == ["\(once) 3", "\(often) 3"])

@@ -401,6 +401,65 @@ struct FleetQueueTests {
     #expect(try fleet.session.request(claimed[0].id)?.state == .succeeded)
   }
 
+  @Test func aDayIsOverWhenTheClocksOfBothTheDatabaseAndAHostSaySo() throws {
+    let fleet = try TestFleet()
+    let days = "SELECT count(*) FROM pg_class WHERE relname IN ('run_10', 'ended_10')"
+    let keys = "SELECT count(*) FROM taskhost.idempotency"
+    try fleet.server.run(
+      """
+      CREATE TABLE taskhost.run_10 PARTITION OF taskhost.run FOR VALUES FROM (864000000) TO (950400000);
+      CREATE TABLE taskhost.ended_10 PARTITION OF taskhost.ended FOR VALUES FROM (864000000) TO (950400000);
+      INSERT INTO taskhost.idempotency VALUES ('k', 0, 1, 864000000)
+      """, on: fleet.address)
+    // As if the database's clock had been set forward for a moment.
+    try fleet.session.keepDays(now: WallTime(unixMilliseconds: 864_000_000))
+    try fleet.server.run("SELECT taskhost.keep_days()", on: fleet.address)
+    #expect(try fleet.server.run(days, on: fleet.address) == "2")
+    #expect(try fleet.server.run(keys, on: fleet.address) == "1")
+    // And as if the host's had.
+    try fleet.session.keepDays(now: .distantFuture)
+    #expect(try fleet.server.run(days, on: fleet.address) == "0")
+    #expect(try fleet.server.run(keys, on: fleet.address) == "0")
+  }
+
+  @Test func aDayThatSomebodyHasDetachedComesBackAndOldOnesAreLeftToWhoeverHasThem() throws {
+    let fleet = try TestFleet()
+    let today = "taskhost.now_ms() / 86400000"
+    func detach(_ kind: String, _ day: String) throws {
+      try fleet.server.run(
+        "DO $$ BEGIN EXECUTE format('ALTER TABLE taskhost.\(kind) DETACH PARTITION taskhost.\(kind)_%s', \(day)); END $$",
+        on: fleet.address)
+    }
+    try detach("run", today)
+    try detach("ended", "\(today) + 1")
+    // In the way, and of another form.
+    try fleet.server.run(
+      "DO $$ BEGIN EXECUTE format('ALTER TABLE taskhost.ended_%s DROP COLUMN payload', \(today) + 1); END $$; CREATE TABLE taskhost.run_3 (a int)",
+      on: fleet.address)
+    try fleet.session.keepDays()
+    let attached = "SELECT count(*) FROM pg_inherits WHERE inhparent IN ('taskhost.run'::regclass, 'taskhost.ended'::regclass)"
+    #expect(try fleet.server.run(attached, on: fleet.address) == "10")
+    let aside = "SELECT count(*) FROM pg_class WHERE relname LIKE 'ended\\_%\\_detached\\_%' OR relname = 'run_3'"
+    #expect(try fleet.server.run(aside, on: fleet.address) == "2")
+    let host = try fleet.join()
+    _ = try fleet.session.enqueue([fleet.draft()])
+    let claimed = try fleet.claim(host, 1)
+    #expect(try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: []).fenced.isEmpty)
+  }
+
+  @Test func theKeysOfAPluginAreCountedBesideThoseOfOthers() throws {
+    let fleet = try TestFleet()
+    try fleet.server.run(
+      """
+      INSERT INTO taskhost.idempotency SELECT 'plugin:org.example.a:' || n, 0, 1, 0 FROM generate_series(1, 30) n;
+      INSERT INTO taskhost.idempotency SELECT 'plugin:org.example.ab:' || n, 0, 1, 0 FROM generate_series(1, 12000) n;
+      INSERT INTO taskhost.idempotency SELECT 'plugin' || n, 0, 1, 0 FROM generate_series(1, 50) n
+      """, on: fleet.address)
+    #expect(try fleet.session.keyCount(of: TaskIdentifier("org.example.a")) == 30)
+    #expect(try fleet.session.keyCount(of: TaskIdentifier("org.example.ab")) == 10_000)
+    #expect(try fleet.session.keyCount(of: TaskIdentifier("org.example.b")) == 0)
+  }
+
   @Test func aDrainingHostIsToldSoAndAFencedOneIsListed() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()

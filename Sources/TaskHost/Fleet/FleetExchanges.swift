@@ -22,9 +22,10 @@ final class FleetExchanges {
   private let progress: FleetProgress
   private let successes: FleetSuccesses
   private let stream: FleetStream
-  /// When reasons may be published again, and the lanes for which that was done last.
+  /// When reasons may be published again, when they are looked at again for the same lanes, and what was published last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
-  private var published: (incarnation: String, shut: [Int64])?
+  private var reasonsDue = MonotonicTime(nanoseconds: 0)
+  private var published: (incarnation: String, shut: [Int64], reasons: [String?])?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
   /// The mark of the fleet's pauses that the scheduler knows.
@@ -40,8 +41,9 @@ final class FleetExchanges {
   /// When and why the host looks at the database.
   private var looks = FleetLooks()
 
-  /// How often reasons are published at most, and of how many lanes.
+  /// How often reasons are published at most, how often other reasons for the same lanes, and of how many lanes.
   private static let publishPause = Duration.seconds(2)
+  private static let reasonsPause = Duration.seconds(10)
   private static let mostPublished = 200
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
@@ -341,16 +343,20 @@ final class FleetExchanges {
     guard SystemClock.now >= publishDue else { return }
     let taken = Set(wanted.map(\.lane))
     let shut = Array(lanes.all.lazy.filter { !taken.contains($0.id) }.prefix(Self.mostPublished))
-    guard published?.incarnation != incarnation || published.map({ $0.shut != shut.map(\.id) }) != false else { return }
-    var closed: [(lane: Int64, reason: String)] = []
+    let areOthers = published.map { $0.incarnation != incarnation || $0.shut != shut.map(\.id) } != false
+    guard areOthers || !shut.isEmpty && SystemClock.now >= reasonsDue else { return }
+    var reasons: [String?] = []
     if !shut.isEmpty {
       let answer = Awaited<[String?]>()
       agent.scheduler.obstacles(for: shut.map(\.lane)) { answer.set($0) }
-      for (lane, reason) in zip(shut, answer.wait()) { if let reason { closed.append((lane.id, reason)) } }
+      reasons = answer.wait()
     }
     publishDue = SystemClock.now + Self.publishPause
+    reasonsDue = SystemClock.now + Self.reasonsPause
+    guard areOthers || published?.reasons != reasons else { return }
+    let closed = zip(shut, reasons).compactMap { lane, reason in reason.map { (lane: lane.id, reason: $0) } }
     try session.publish(incarnation, closed: closed)
-    published = (incarnation, shut.map(\.id))
+    published = (incarnation, shut.map(\.id), reasons)
   }
 
   /// What has not begun for a while is for others: a gate may have closed.

@@ -254,12 +254,12 @@ public struct FleetReview: Sendable {
 
   private func members() -> [Finding] {
     var findings: [Finding] = []
-    for host in health.members where host.state == .expired {
+    for host in health.members where host.state == .expired && host.held > 0 {
       findings.append(
         Finding(
           .members, .failure, of: host.name,
           "the lease of \(host.name) has ended, and no host has taken over the \(host.held) requests that it held",
-          remedy: starting("start a host")))
+          remedy: starting(living.isEmpty ? "start a host" : "look again in a moment; if it stays so, read the logs of the others")))
     }
     for (name, hosts) in Dictionary(grouping: living, by: \.name).sorted(by: { $0.key < $1.key }) where hosts.count > 1 {
       findings.append(

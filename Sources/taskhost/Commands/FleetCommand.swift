@@ -35,7 +35,11 @@ struct FleetOptions: ParsableArguments {
   var json = false
 
   func address() throws -> String {
-    if let url { return url }
+    if let url {
+      // libpq would take the server of this machine.
+      guard !url.isEmpty else { throw CommandFailure(.configuration, "--url", "it is empty", remedy: "name the database of the fleet") }
+      return url
+    }
     let configuration = try configuration()
     guard let url = configuration.fleet.url else {
       throw CommandFailure(
@@ -189,7 +193,9 @@ struct FleetDrainCommand: ParsableCommand {
     if fleet.json {
       Terminal.printObject { $0.member("hosts", count) }
     } else {
-      Terminal.print("\(host.escapingControlCharacters) takes \(undo ? "requests again" : "nothing more")")
+      let shown = host.escapingControlCharacters
+      let who = count == 1 ? "\(shown) takes" : "\(count) hosts called \(shown) take"
+      Terminal.print("\(who) \(undo ? "requests again" : "nothing more")")
     }
   }
 }

@@ -36,8 +36,9 @@ struct FleetDoctorCommand: ParsableCommand {
   }
 
   func run() throws {
+    let address = try CommandFailure.answering(inJSON: fleet.json) { try fleet.address() }
     let findings = FleetReview.findings(
-      try fleet.address(), long: .milliseconds(try TimeArgument.duration(long, "--long")),
+      address, long: .milliseconds(try TimeArgument.duration(long, "--long")),
       patience: .milliseconds(try TimeArgument.duration(patience, "--patience")))
     try FindingText.report(findings, quiet: quiet, json: fleet.json)
   }

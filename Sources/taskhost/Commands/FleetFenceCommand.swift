@@ -98,8 +98,14 @@ struct FleetFenceCommand: ParsableCommand {
         writer.member("left", result.left)
       }
     } else if result.left == nil {
-      let how = result.silent > 0 ? "gave no sign of life for so long that its runs are dead" : "has stopped its runs"
-      Terminal.print("\(shown) \(how): the \(StoreText.count(Int(result.requests), "request")) that it held can run elsewhere")
+      let how =
+        switch (result.hosts, result.silent) {
+        case (...1, 0): "\(shown) has stopped its runs"
+        case (...1, _): "\(shown) gave no sign of life for so long that its runs are dead"
+        case let (count, 0): "\(count) hosts called \(shown) have stopped their runs"
+        case let (count, silent): "of \(count) hosts called \(shown), \(silent) gave no sign of life for so long that their runs are dead"
+        }
+      Terminal.print("\(how): \(StoreText.count(Int(result.requests), "request")) can run elsewhere")
     }
     guard let left = result.left else { return }
     Terminal.note(

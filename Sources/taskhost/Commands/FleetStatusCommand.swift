@@ -36,9 +36,9 @@ struct FleetStatusCommand: ParsableCommand {
     let alive = members.filter(\.state.isThere)
     let expired = members.filter { $0.state == .expired }
     let problem: String? =
-      if let host = expired.first, alive.isEmpty {
+      if let host = expired.first(where: { $0.held > 0 }), alive.isEmpty {
         "the lease of \(host.name.escapingControlCharacters) has ended, and no host is there to take over what it held: start one"
-      } else if let host = expired.first(where: { $0.left < .zero - lease }) {
+      } else if let host = expired.first(where: { $0.held > 0 && $0.left < .zero - lease }) {
         "the lease of \(host.name.escapingControlCharacters) ended \((.zero - host.left).wholeMilliseconds) ms ago, "
           + "and no other host has taken over what it held: read their logs"
       } else if counts.ready > 0, alive.isEmpty {

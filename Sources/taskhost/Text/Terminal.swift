@@ -1,6 +1,7 @@
 import Glibc
 import HostThreads
 import StrictText
+import Synchronization
 import TaskHostClient
 import TaskModel
 
@@ -71,6 +72,14 @@ enum Terminal {
     write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 
-  /// Writes all of `bytes`. If the reader is gone, the rest is dropped.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) { try? WholeTransfer.write(bytes, to: descriptor) }
+  /// Why something of the answer could not be written, such as a full disk; nil if all was, or if its reader is gone.
+  static let outputTrouble = Mutex<ErrorNumber?>(nil)
+
+  /// Writes all of `bytes`. If that is not possible, the rest is dropped.
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: descriptor) } catch {
+      guard descriptor == STDOUT_FILENO, error.code != EPIPE else { return }
+      outputTrouble.withLock { $0 = $0 ?? error }
+    }
+  }
 }
