@@ -33,14 +33,13 @@ extension Host {
   /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     // A host of the fleet may take it, or give it back, at this moment.
-    for _ in 1..<Self.mostCancels where fleet?.has(id) == true {
+    for _ in 1..<RequestView.mostCancels where fleet?.has(id) == true {
       do throws(RequestRefusal) { return try await ask { view.cancel(id, completion: $0) } } catch {
         guard error.code == .conflict else { throw error }
       }
     }
     return try await ask { view.cancel(id, completion: $0) }
   }
-  private static let mostCancels = 4
 
   /// Makes a dead letter pending again.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { try await change(id, revives: true, .retry(id)) }

@@ -131,7 +131,10 @@ final class PluginServices: WorkerServices {
     case .cancel(_, let request):
       let view = try sources.ready.view
       try checkMayChange(request, in: view, for: run, own)
-      view.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
+      guard view.fleet?.has(request) == true else {
+        return view.cancel(request) { completion(CallAnswer($0.mapError(\.ofEnded).map { _ in .done })) }
+      }
+      completion(CallAnswer(Result { () throws(RequestRefusal) in try view.cancelOfFleet(request) }.map { _ in .done }))
     case .pending(_, let request):
       let view = try sources.ready.view
       try view.checkWhole(own)
@@ -304,6 +307,11 @@ extension WorkerCall {
     default: false
     }
   }
+}
+
+extension RequestRefusal {
+  /// To plugins, a request that has ended is none: the one that they meant may have ended at this moment.
+  fileprivate var ofEnded: RequestRefusal { code == .conflict ? RequestRefusal(.notFound, message) : self }
 }
 
 extension CallAnswer {

@@ -41,6 +41,21 @@ extension RequestView {
     } catch { completion(.failure(RequestRefusal(error))) }
   }
 
+  /// Cancels a request of the fleet, which a host may take, or give back, at this moment. Blocks.
+  ///
+  /// - Throws: `notFound` if it has ended meanwhile.
+  func cancelOfFleet(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
+    for _ in 0..<Self.mostCancels {
+      do throws(RequestRefusal) { return try awaitAnswer { cancel(id, completion: $0) } } catch {
+        guard error.code == .conflict else { throw error }
+        let record = try read { () throws(StoreError) in try request(id) }
+        guard record?.state.isFinal == false else { throw RequestRefusal(.notFound, error.message) }
+      }
+    }
+    throw RequestRefusal(.unavailable, "request \(id) goes from host to host: try again")
+  }
+  static let mostCancels = 4
+
   /// Notes in the fleet's database that a request is cancelled which a host has, so that the loss of that host does not bring it back.
   ///
   /// - Returns: Whether a host has it, and that is noted. If the database is away, what this host has is cancelled here.
