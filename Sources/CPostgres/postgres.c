@@ -133,23 +133,21 @@ static int are_ports(const char *text) {
   }
 }
 
-/* No server has a socket there: a connection fails at once, and its reason names this. */
-static const char *const nowhere = "/dev/null/taskhost";
-
-/* Whether libpq takes the values of an address, which it reads as it begins to connect, for as many `servers` as the address names. */
+/* Whether libpq takes the values of an address, which it reads as it begins to connect, for as many `servers` as the address names: nowhere,
+ * where that fails at once, and its reason says so. */
 static int are_values_sound(const char *address, size_t servers, char *message, size_t size) {
-  char *hosts = malloc(servers * (strlen(nowhere) + 1));
+  char *hosts = malloc(servers * (strlen(PG_NOWHERE) + 1));
   if (hosts == NULL) return 1;
   char *end = hosts;
-  for (size_t server = 0; server < servers; server++) end += sprintf(end, server == 0 ? "%s" : ",%s", nowhere);
+  for (size_t server = 0; server < servers; server++) end += sprintf(end, server == 0 ? "%s" : ",%s", PG_NOWHERE);
   /* Nor a passfile: libpq has words for one that others may read. */
   const char *const keywords[] = {"dbname", "host", "hostaddr", "passfile", NULL};
-  const char *const values[] = {address, hosts, "", nowhere, NULL};
+  const char *const values[] = {address, hosts, "", PG_NOWHERE, NULL};
   pg_conn *connection = pq.connectStart(keywords, values, 1);
   free(hosts);
   if (connection == NULL) return 1;
   const char *reason = pq.errorMessage(connection);
-  int is_sound = pq.status(connection) != PG_CONNECTION_BAD || strstr(reason, nowhere) != NULL;
+  int is_sound = pq.status(connection) != PG_CONNECTION_BAD || strstr(reason, PG_NOWHERE) != NULL;
   if (!is_sound) snprintf(message, size, "%s", reason);
   pq.finish(connection);
   return is_sound;

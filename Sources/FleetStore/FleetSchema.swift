@@ -10,7 +10,7 @@ enum FleetSchema {
   /// The oldest version that this host works on.
   static let oldestVersion: Int64 = 1
 
-  /// Makes the tables of version 1. `server` says where the tables are, see `recognise`. $1 would be the origin, but DDL takes no parameters: ``FleetDatabase/initialise(lease:)`` adds the row.
+  /// Makes the tables of version 1. ``FleetSetup`` adds the fleet's row, in which `server` says where the tables are: see `recognise`.
   static let tables = [
     "CREATE SCHEMA taskhost",
     """
@@ -46,8 +46,8 @@ enum FleetSchema {
     "CREATE INDEX lane_identifier ON taskhost.lane (identifier, id)",
     "CREATE INDEX lane_plain ON taskhost.lane (id) WHERE gates = ''",
     // Claims that a rate counts, of an identifier and, if it is not empty, of a concurrency key.
-    // It has no key: without this, a publication of the database's tables would let all that deletes from it fail.
     "CREATE TABLE taskhost.begun (identifier text NOT NULL, concurrency_key text NOT NULL, at bigint NOT NULL, runs bigint NOT NULL)",
+    // It has no key: without this, a publication of the database's tables would let all that deletes from it fail.
     "ALTER TABLE taskhost.begun REPLICA IDENTITY FULL",
     "CREATE INDEX begun_at ON taskhost.begun (identifier, concurrency_key, at)",
     // Everything that has not ended, and dead letters. `lost` counts the owners that were fenced while they held it; `stop` says that

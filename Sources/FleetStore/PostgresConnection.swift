@@ -60,13 +60,13 @@ final class PostgresConnection {
       ("fallback_application_name", name), ("client_encoding", "UTF8"), ("dbname", address),
     ]
     // libpq would say on the standard error that it does not use it, each time.
-    if openPassfile != nil { settings.append(("passfile", Self.nowhere)) }
+    if openPassfile != nil { settings.append(("passfile", PG_NOWHERE)) }
     let servers = PostgresServerList(address)
     var failures: [String] = []
     var connected: OpaquePointer?
     for server in servers.all where connected == nil {
       do throws(PostgresError) { connected = try Self.connect(settings + server, within: servers.timeout) } catch {
-        failures.append(error.message)
+        failures.append(error.code == PostgresError.silence ? "\(PostgresServerList.name(of: server)) \(error.message)" : error.message)
       }
     }
     if let connected {
@@ -76,9 +76,6 @@ final class PostgresConnection {
     let files = [openPassfile, Self.reason { pg_find_unreadable(address, $0, $1) }].compactMap(\.self)
     throw PostgresError(Self.line(of: (failures + files).joined(separator: "; ")))
   }
-
-  /// There is no file of that name.
-  private static let nowhere = "/dev/null/taskhost"
 
   private static func connect(_ settings: [(String, String)], within timeout: Duration) throws(PostgresError) -> OpaquePointer {
     let started = withStrings(settings.map(\.0)) { keywords in
@@ -92,7 +89,7 @@ final class PostgresConnection {
       var polled = pollfd(fd: pg_socket(connection), events: Int16(events), revents: 0)
       guard poll(&polled, 1, milliseconds(until: deadline)) >= 0 || errno == EINTR, SystemClock.now < deadline else {
         pg_finish(connection)
-        throw PostgresError("the server did not answer in time")
+        throw PostgresError(code: PostgresError.silence, "did not answer in time")
       }
       if polled.revents != 0 { progress = Int(pg_connect_poll(connection)) }
     }

@@ -15,6 +15,9 @@ struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The code of an address that cannot be read: no server has this one.
   static let badAddress = "address"
 
+  /// The code of a server that does not answer as one connects.
+  static let silence = "silence"
+
   /// Whether the connection can be used no more. A commit that was under way may have been carried out or not.
   var isLost: Bool { code.map { $0.hasPrefix("57P") || $0.hasPrefix("08") || $0 == "25P03" } ?? true }
 

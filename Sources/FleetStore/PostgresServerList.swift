@@ -1,5 +1,6 @@
 import CPostgres
 import Glibc
+import TaskModel
 
 /// The servers that an address names, each as what is added to the address to reach it alone.
 ///
@@ -48,6 +49,11 @@ struct PostgresServerList {
     all =
       value("target_session_attrs") == "prefer-standby"
       ? ["standby", "any"].flatMap { wanted in servers.map { $0 + [("target_session_attrs", wanted)] } } : servers
+  }
+
+  /// What people call a server.
+  static func name(of server: [(String, String)]) -> String {
+    server.isEmpty ? "the server" : "the server at " + server.map { "\($0)=\($1)" }.joined(separator: " ")
   }
 
   private static let (usualSeconds, mostSeconds) = (5, 10)

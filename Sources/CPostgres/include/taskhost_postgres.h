@@ -35,6 +35,9 @@ enum {
 /* PG_DIAG_SQLSTATE */
 enum { PG_FIELD_SQLSTATE = 'C', PG_FIELD_MESSAGE = 'M' };
 
+/* There is no file of that name, and no server's socket. */
+#define PG_NOWHERE "/dev/null/taskhost"
+
 /* Loads libpq.so.5; any number of times, from any thread. Returns 0, or -1 with the reason in `message`. Everything below needs it. */
 int pg_load(char *message, size_t size);
 
