@@ -66,7 +66,8 @@ import Testing
   func silent() throws {
     let (silent, port) = try Self.server("pass")
     let (message, took) = refusal("host=127.0.0.1 port=\(port) user=x dbname=x connect_timeout=1")
-    #expect(message == "the server at host=127.0.0.1 port=\(port) hostaddr=127.0.0.1 did not answer in time" && took < .seconds(4), "\(message), \(took)")
+    #expect(message == "the server at host=127.0.0.1 port=\(port) hostaddr=127.0.0.1 did not answer in time")
+    #expect(took < .seconds(4))
     let there = try PostgresServer.shared.get()
     let connection = try PostgresConnection(
       "host=127.0.0.1,\(there.directory) port=\(port),5432 user=taskhost dbname=postgres connect_timeout=1", name: "test")
