@@ -62,6 +62,8 @@ package struct FleetHealth: Sendable {
     package let flaw: String?
   }
 
+  /// The servers that the address names, if they are several.
+  package var servers: [FleetServer] = []
   /// As `server_version_num`: 150018.
   package var server: Int64 = 0
   /// The version of the fleet's tables.

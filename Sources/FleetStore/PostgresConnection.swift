@@ -50,7 +50,8 @@ final class PostgresConnection {
   /// - Parameters:
   ///   - address: What libpq takes: `postgres://…` or `key=value …`.
   ///   - name: What the server shows as the connection's program.
-  init(_ address: String, name: String) throws(PostgresError) {
+  ///   - only: Those of its servers to try; nil for all.
+  init(_ address: String, name: String, only: PostgresServerList? = nil) throws(PostgresError) {
     try Self.load()
     if case .unreadable(let reason) = Self.read(address) { throw PostgresError(code: PostgresError.badAddress, reason) }
     let openPassfile = Self.reason { pg_find_open_passfile(address, $0, $1) }
@@ -61,7 +62,7 @@ final class PostgresConnection {
     ]
     // libpq would say on the standard error that it does not use it, each time.
     if openPassfile != nil { settings.append(("passfile", PG_NOWHERE)) }
-    let servers = PostgresServerList(address)
+    let servers = if let only { only } else { try PostgresServerList(address) }
     var failures: [String] = []
     var connected: OpaquePointer?
     for server in servers.all where connected == nil {
@@ -102,7 +103,8 @@ final class PostgresConnection {
 
   deinit { pg_finish(connection) }
 
-  private static func load() throws(PostgresError) {
+  /// Loads libpq, if that was not done yet.
+  static func load() throws(PostgresError) {
     var reason = [CChar](repeating: 0, count: 512)
     guard pg_load(&reason, reason.count) == 0 else { throw PostgresError(text(reason)) }
   }

@@ -15,7 +15,8 @@ struct PostgresServerList {
   let timeout: Duration
 
   /// Names are looked up, which may take as long as the system's resolver does.
-  init(_ address: String) {
+  init(_ address: String) throws(PostgresError) {
+    try PostgresConnection.load()
     func value(_ keyword: String) -> String? {
       var text = [CChar](repeating: 0, count: 4097)
       guard pg_read_value(address, keyword, &text, text.count) != 0 else { return nil }
@@ -51,9 +52,19 @@ struct PostgresServerList {
       ? ["standby", "any"].flatMap { wanted in servers.map { $0 + [("target_session_attrs", wanted)] } } : servers
   }
 
+  /// Each server by itself, whatever state it is in.
+  var each: [PostgresServerList] {
+    all.map { server in
+      var one = self
+      one.all = [server + [("target_session_attrs", "any")]]
+      return one
+    }
+  }
+
   /// What people call a server.
   static func name(of server: [(String, String)]) -> String {
-    server.isEmpty ? "the server" : "the server at " + server.map { "\($0)=\($1)" }.joined(separator: " ")
+    let place = server.filter { $0.0 != "target_session_attrs" }
+    return place.isEmpty ? "the server" : "the server at " + place.map { "\($0)=\($1)" }.joined(separator: " ")
   }
 
   private static let (usualSeconds, mostSeconds) = (5, 10)

@@ -200,6 +200,22 @@ struct FleetDoctorTests {
     #expect(unreadable.status == 78 && code(unreadable) == "configuration", "\(unreadable)")
   }
 
+  @Test("several servers that take writes, and those that do not answer, are told of; names of one server are no others")
+  func servers() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    let other = try PostgresServer()
+    func address(_ hosts: String...) -> String { fleet.address.replacing(fleet.server.directory, with: hosts.joined(separator: ",")) }
+    let one = try await fleet.doctor(at: address(fleet.server.directory, fleet.server.directory + "/"))
+    #expect(!one.told.contains { $0.contains("take writes") || $0.contains("cannot be used") }, "\(one)")
+    let name = fleet.address.split(separator: "dbname=").last ?? ""
+    try other.run("CREATE DATABASE \(name)", on: "postgres")
+    let both = try await fleet.doctor(at: address(fleet.server.directory, other.directory))
+    #expect(both.status == 1 && both.told.contains { $0.hasPrefix("failure database: 2 servers take writes: ") }, "\(both)")
+    try other.kill()
+    let dead = try await fleet.doctor(at: address(fleet.server.directory, other.directory))
+    #expect(dead.told.contains { $0.hasPrefix("warning database: the server at host=\(other.directory) cannot be used: ") }, "\(dead)")
+  }
+
   @Test("an asynchronous standby is a warning, and a synchronous one is none")
   func standbys() async throws {
     let fleet = try await Fleet(try PostgresServer(settings: ["fsync = on"]))

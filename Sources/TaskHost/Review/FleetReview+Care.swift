@@ -85,6 +85,27 @@ extension FleetReview {
     }
   }
 
+  /// The servers of the address beside the one that was looked at.
+  func servers() -> [Finding] {
+    var findings = health.servers.compactMap { server in
+      server.failure.map { failure in
+        Finding(
+          .database, .warning, of: server.name, "\(server.name) cannot be used: \(failure)",
+          why: "hosts do not go on there when the others are lost", remedy: "start it, or take it out of fleet.url")
+      }
+    }
+    // One server may have several names.
+    let primaries = Dictionary(grouping: health.servers.filter(\.isPrimary)) { $0.started }.values.compactMap(\.first?.name).sorted()
+    if primaries.count > 1 {
+      findings.append(
+        Finding(
+          .database, .failure, "\(primaries.count) servers take writes: \(primaries.joined(separator: ", "))",
+          why: "hosts that connect anew take the first one and run what it has, beside those that go on with another one",
+          remedy: "shut down the one that is not the fleet's, or let it follow the other one"))
+    }
+    return findings
+  }
+
   func tokens() -> [Finding] {
     guard health.tokensAreBehind else { return [] }
     return [

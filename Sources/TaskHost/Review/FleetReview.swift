@@ -20,7 +20,9 @@ public struct FleetReview: Sendable {
   public static func findings(_ address: String, long: Duration, patience: Duration) -> [Finding] {
     do throws(FleetError) {
       let session = try FleetSession(address, name: "fleet doctor")
-      return try FleetReview(session.health(long: long, patience: patience)).findings()
+      var health = try session.health(long: long, patience: patience)
+      health.servers = FleetServer.all(address)
+      return FleetReview(health).findings()
     } catch {
       switch error {
       case .away(let reason, let isThere):
@@ -54,7 +56,8 @@ public struct FleetReview: Sendable {
     }
     var parts: [(Finding.Topic, [Finding], ok: String)] = [
       (
-        .database, server() + settings() + connections() + rights() + indexes() + functions() + fences() + days() + unlogged() + tokens(),
+        .database,
+        server() + servers() + settings() + connections() + rights() + indexes() + functions() + fences() + days() + unlogged() + tokens(),
         "PostgreSQL \(version)\(schema)"
       ),
       (.clock, clock(), "this machine and the database agree"),
