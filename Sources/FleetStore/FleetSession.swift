@@ -80,11 +80,13 @@ package final class FleetSession {
   var serverProcess: Int64 { connection.serverProcess }
 
   func ask(_ statements: [PostgresStatement], then last: PostgresStatement? = nil) throws(FleetError) -> [PostgresRows] {
-    do throws(PostgresError) { return try connection.run(statements, then: last, by: deadline) } catch { throw FleetError(error) }
+    do throws(PostgresError) { return try connection.transact(statements, then: last, by: deadline) } catch { throw FleetError(error) }
   }
 
   func ask(_ statement: PostgresStatement) throws(FleetError) -> PostgresRows {
-    do throws(PostgresError) { return try connection.run(statement, by: deadline) } catch { throw FleetError(error) }
+    let rows = try ask([statement])
+    guard let first = rows.first else { throw .refused("the server did not answer a statement") }
+    return first
   }
 
   // MARK: Hosts

@@ -18,13 +18,50 @@ package enum FleetSetup {
   ///   - historyDays: How many days ended requests and runs are kept; nil for 30, or what an existing fleet has.
   package static func run(_ address: String, lease: Duration? = nil, historyDays: Int? = nil) throws(FleetError) -> Outcome {
     do throws(PostgresError) {
-      // Hosts go on meanwhile, and take their locks in another order: whoever the database chooses begins anew.
-      for _ in 1..<mostTries {
-        do throws(PostgresError) { return try make(address, lease: lease, historyDays: historyDays) } catch {
-          guard error.code == deadlock else { throw error }
-        }
+      let connection = try PostgresConnection(address, name: "taskhost fleet init")
+      let deadline = SystemClock.now + .seconds(60)
+      let encoding = try connection.run(PostgresStatement("SELECT current_setting('server_encoding')"), by: deadline).text(0, 0)
+      if let reason = unfitEncoding(encoding) { throw PostgresError(code: unfit, reason) }
+      let exists = try connection.run(
+        PostgresStatement("SELECT to_regclass('taskhost.fleet') IS NOT NULL"), by: deadline
+      ).flag(0, 0)
+      let functions = FleetSchema.functions.map { PostgresStatement($0) }
+      guard exists else {
+        let origin = Int64(bitPattern: UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF))
+        let row = PostgresStatement(
+          "INSERT INTO taskhost.fleet (version, origin, lease_ms, history_days) VALUES ($1, $2, $3, $4)", .int(FleetSchema.version),
+          .int(origin), .int((lease ?? .seconds(10)).wholeMilliseconds), .int(Int64(historyDays ?? 30)))
+        try connection.run(
+          FleetSchema.allTables.map { PostgresStatement($0) } + functions + [
+            row, FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
+          ],
+          by: deadline)
+        return .made
       }
-      return try make(address, lease: lease, historyDays: historyDays)
+      let fleet = try connection.run(PostgresStatement("SELECT version, lease_ms FROM taskhost.fleet"), by: deadline)
+      guard let version = fleet.int(0, 0) else { throw PostgresError(code: incomplete, "the row of taskhost.fleet is missing") }
+      guard version <= FleetSchema.version else { throw PostgresError(code: tooNew, "\(version)") }
+      if let lease, let known = fleet.int(0, 1), known != lease.wholeMilliseconds {
+        throw PostgresError(code: otherLease, "\(known)")
+      }
+      let missing = try connection.run(
+        PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.firstTableNames)), by: deadline)
+      guard missing.count == 0 else {
+        let names = (0..<missing.count).compactMap { missing.text($0, 0) }
+        throw PostgresError(code: incomplete, names.joined(separator: ", ") + " is missing")
+      }
+      // Hosts go on meanwhile, and take their locks in another order.
+      try connection.transact(
+        (FleetSchema.ownership + FleetSchema.corrections + FleetSchema.indexRepairs + FleetSchema.sequenceRepairs).map {
+          PostgresStatement($0)
+        } + functions + [
+          PostgresStatement(
+            "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
+            .int(historyDays.map { Int64($0) })),
+          FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
+          PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"),
+        ], by: deadline)
+      return .updated(from: version)
     } catch {
       switch error.code {
       case tooNew: throw .version(found: Int64(error.message) ?? 0)
@@ -38,59 +75,12 @@ package enum FleetSetup {
     }
   }
 
-  private static func make(_ address: String, lease: Duration?, historyDays: Int?) throws(PostgresError) -> Outcome {
-    let connection = try PostgresConnection(address, name: "taskhost fleet init")
-    let deadline = SystemClock.now + .seconds(60)
-    let encoding = try connection.run(PostgresStatement("SELECT current_setting('server_encoding')"), by: deadline).text(0, 0)
-    if let reason = unfitEncoding(encoding) { throw PostgresError(code: unfit, reason) }
-    let exists = try connection.run(
-      PostgresStatement("SELECT to_regclass('taskhost.fleet') IS NOT NULL"), by: deadline
-    ).flag(0, 0)
-    let functions = FleetSchema.functions.map { PostgresStatement($0) }
-    guard exists else {
-      let origin = Int64(bitPattern: UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF))
-      let row = PostgresStatement(
-        "INSERT INTO taskhost.fleet (version, origin, lease_ms, history_days) VALUES ($1, $2, $3, $4)", .int(FleetSchema.version),
-        .int(origin), .int((lease ?? .seconds(10)).wholeMilliseconds), .int(Int64(historyDays ?? 30)))
-      try connection.run(
-        FleetSchema.allTables.map { PostgresStatement($0) } + functions + [
-          row, FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
-        ],
-        by: deadline)
-      return .made
-    }
-    let fleet = try connection.run(PostgresStatement("SELECT version, lease_ms FROM taskhost.fleet"), by: deadline)
-    guard let version = fleet.int(0, 0) else { throw PostgresError(code: incomplete, "the row of taskhost.fleet is missing") }
-    guard version <= FleetSchema.version else { throw PostgresError(code: tooNew, "\(version)") }
-    if let lease, let known = fleet.int(0, 1), known != lease.wholeMilliseconds {
-      throw PostgresError(code: otherLease, "\(known)")
-    }
-    let missing = try connection.run(
-      PostgresStatement(FleetSchema.missingTables, .texts(FleetSchema.firstTableNames)), by: deadline)
-    guard missing.count == 0 else {
-      let names = (0..<missing.count).compactMap { missing.text($0, 0) }
-      throw PostgresError(code: incomplete, names.joined(separator: ", ") + " is missing")
-    }
-    try connection.run(
-      (FleetSchema.ownership + FleetSchema.corrections + FleetSchema.indexRepairs + FleetSchema.sequenceRepairs).map {
-        PostgresStatement($0)
-      } + functions + [
-        PostgresStatement(
-          "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
-          .int(historyDays.map { Int64($0) })),
-        FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
-        PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"),
-      ], by: deadline)
-    return .updated(from: version)
-  }
-
   /// What a payload or a message says, a database in another encoding than UTF-8 may not be able to hold.
   static func unfitEncoding(_ encoding: String?) -> String? {
     guard encoding != "UTF8" else { return nil }
     return "its encoding is \(encoding ?? "unknown"): make a database with ENCODING 'UTF8' (and TEMPLATE template0)"
   }
 
-  private static let (mostTries, deadlock) = (5, "40P01")
   /// Codes of what this finds out itself: no server has them.
   private static let (tooNew, otherLease, unfit, incomplete) = ("newer", "lease", "unfit", "incomplete")
 }

@@ -202,6 +202,21 @@ final class PostgresConnection {
     }
   }
 
+  /// Runs the statements as ``run(_:then:by:)`` does, and again after a deadlock: the database has chosen this transaction to fail so that another
+  /// one, which waited for it, can go on, and nothing of it has happened. Not for a part of a transaction.
+  @discardableResult
+  func transact(
+    _ statements: [PostgresStatement], then last: PostgresStatement? = nil, by deadline: MonotonicTime
+  ) throws(PostgresError) -> [PostgresRows] {
+    for _ in 1..<Self.mostTries {
+      do throws(PostgresError) { return try run(statements, then: last, by: deadline) } catch {
+        guard error.code == PostgresError.deadlock else { throw error }
+      }
+    }
+    return try run(statements, then: last, by: deadline)
+  }
+  private static let mostTries = 5
+
   private func forget(_ part: Part) { if case .preparation(let form) = part { forms[form] = nil } }
 
   /// Runs one statement.

@@ -15,6 +15,8 @@ struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The code of an address that cannot be read: no server has this one.
   static let badAddress = "address"
 
+  /// The SQLSTATE of a transaction that waited for one that waited for it.
+  static let deadlock = "40P01"
   /// The code of a server that does not answer as one connects.
   static let silence = "silence"
 
