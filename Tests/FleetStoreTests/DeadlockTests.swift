@@ -21,7 +21,9 @@ import Testing
     }
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'"
     let end = ContinuousClock.now + .seconds(30)
-    while try fleet.server.run(waiting, on: fleet.address) != "1" { guard ContinuousClock.now < end else { throw TestFailure("nobody waits") } }
+    while try fleet.server.run(waiting, on: fleet.address) != "1" {
+      guard ContinuousClock.now < end else { throw TestFailure("nobody waits") }
+    }
     try other.say("UPDATE public.t SET n = n + 1 WHERE id = 2; SELECT 'both';")
     #expect(try other.line() == "both")
     try other.say("COMMIT; SELECT 'over';")
