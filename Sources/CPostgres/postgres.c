@@ -127,7 +127,7 @@ static int are_ports(const char *text) {
     } else if (*text == ',' || *text == '\0') {
       if (*text == '\0') return 1;
       number = 0;
-    } else {
+    } else if (*text != ' ' && *text != '\t') {
       return 0;
     }
   }

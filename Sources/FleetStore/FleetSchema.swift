@@ -167,7 +167,8 @@ enum FleetSchema {
   /// The history lies in a partition for each day. A day that is over is dropped as a whole, by the database's clock and that of the host that
   /// asks: one of them may have been set wrongly for a moment, and what is gone is gone. Without a host's clock, nothing is dropped.
   ///
-  /// A day that somebody has detached comes back while it may get rows. If it cannot, it goes out of the way; others are left alone.
+  /// A day that somebody has detached comes back while it may get rows. If it cannot, it goes out of the way, or the day gets a table of another
+  /// name. What cannot be made for one day keeps nothing from the others.
   private static let days = [
     """
     CREATE OR REPLACE FUNCTION taskhost.keep_days(hosts_now bigint DEFAULT NULL) RETURNS void LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
@@ -176,7 +177,7 @@ enum FleetSchema {
       today bigint := taskhost.now_ms() / day;
       now bigint := least(taskhost.now_ms(), hosts_now);
       oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
-      kind text; number bigint; name text; strays bigint[]; its_owner name; bounds text; is_there boolean;
+      kind text; number bigint; name text; strays bigint[]; its_owner name; bounds text;
     BEGIN
       -- One host at a time; the others find the work done.
       IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
@@ -184,26 +185,30 @@ enum FleetSchema {
         FOR number IN today - 1 .. today + 3 LOOP
           name := kind || '_' || number;
           bounds := format('FOR VALUES FROM (%s) TO (%s)', number * day, (number + 1) * day);
-          is_there := \(isDay("kind", "name"));
-          IF NOT is_there AND to_regclass('taskhost.' || name) IS NOT NULL THEN
+          CONTINUE WHEN \(hasDay("kind", "number"));
+          IF to_regclass('taskhost.' || name) IS NOT NULL THEN
             BEGIN
               IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = to_regclass('taskhost.' || name)) THEN
                 EXECUTE format('ALTER TABLE taskhost.%I DETACH PARTITION taskhost.%I FINALIZE', kind, name);
               END IF;
               EXECUTE format('ALTER TABLE taskhost.%I ATTACH PARTITION taskhost.%I %s', kind, name, bounds);
-              is_there := true;
-            EXCEPTION WHEN OTHERS THEN
+              CONTINUE;
+            EXCEPTION WHEN OTHERS THEN NULL;
+            END;
+            BEGIN
               EXECUTE format('ALTER TABLE taskhost.%I RENAME TO %I', name, name || '_detached_' || taskhost.now_ms());
+            EXCEPTION WHEN OTHERS THEN name := name || '_' || taskhost.now_ms();
             END;
           END IF;
-          IF NOT is_there THEN
+          BEGIN
             EXECUTE format('CREATE TABLE taskhost.%I PARTITION OF taskhost.%I %s', name, kind, bounds);
             -- As for all tables, whatever privileges new tables get by default.
             EXECUTE format('REVOKE ALL ON taskhost.%I FROM PUBLIC', name);
-          END IF;
+          EXCEPTION WHEN OTHERS THEN RAISE WARNING '%', SQLERRM;
+          END;
         END LOOP;
         FOR name IN SELECT c.relname FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
-          WHERE i.inhparent = to_regclass('taskhost.' || kind) AND c.relname ~ ('^' || kind || '_[0-9]+$') AND hosts_now IS NOT NULL LOOP
+          WHERE i.inhparent = to_regclass('taskhost.' || kind) AND c.relname ~ ('^' || kind || '_[0-9]+(_[0-9]+)?$') AND hosts_now IS NOT NULL LOOP
           IF split_part(name, '_', 2)::bigint < oldest THEN EXECUTE format('DROP TABLE taskhost.%I', name); END IF;
         END LOOP;
       END LOOP;
@@ -238,11 +243,13 @@ enum FleetSchema {
     """
   ]
 
-  /// Whether the table with the name of a day is the partition of that day.
-  static func isDay(_ kind: String, _ name: String) -> String {
+  /// Whether a partition has the whole of a day.
+  static func hasDay(_ kind: String, _ day: String) -> String {
     """
-    EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = to_regclass('taskhost.' || \(kind))
-      AND i.inhrelid = to_regclass('taskhost.' || \(name)) AND NOT i.inhdetachpending)
+    EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid CROSS JOIN LATERAL regexp_match(
+        pg_get_expr(c.relpartbound, c.oid), 'FROM \\(''?(-?[0-9]+)''?\\) TO \\(''?(-?[0-9]+)''?\\)') AS b (ends)
+      WHERE i.inhparent = to_regclass('taskhost.' || \(kind)) AND NOT i.inhdetachpending
+        AND b.ends[1]::numeric <= \(day)::bigint * 86400000 AND b.ends[2]::numeric >= (\(day)::bigint + 1) * 86400000)
     """
   }
 

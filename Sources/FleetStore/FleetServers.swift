@@ -16,7 +16,7 @@ package struct FleetServer: Sendable, Hashable {
   package static func all(_ address: String) -> [FleetServer] {
     guard let servers = try? PostgresServerList(address).each, servers.count > 1 else { return [] }
     return servers.map { server in
-      var found = FleetServer(name: PostgresServerList.name(of: server.all.first ?? []))
+      var found = FleetServer(name: server.all.first?.shownName ?? "")
       do throws(PostgresError) {
         let connection = try PostgresConnection(address, name: "taskhost fleet doctor", only: server)
         let state = try connection.run(

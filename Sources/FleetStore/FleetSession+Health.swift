@@ -26,7 +26,7 @@ extension FleetSession {
     let rows = try ask([
       Self.server, Self.settings, PostgresStatement(Self.transactions, .int(long.wholeMilliseconds)), Self.slots, Self.standbys,
       Self.tables,
-      Self.days, Self.missingIndexes, Self.lackingRights, Self.unlogged,
+      Self.missingDays, Self.missingIndexes, Self.lackingRights, Self.unlogged,
     ])
     guard rows.count == 10 else { throw .refused("it did not answer all statements") }
     readServer(rows[0], rows[1], &health)
@@ -59,7 +59,7 @@ extension FleetSession {
     health.members = try members()
   }
 
-  private static func texts(_ rows: PostgresRows) -> [String] { (0..<rows.count).compactMap { rows.text($0, 0) } }
+  static func texts(_ rows: PostgresRows) -> [String] { (0..<rows.count).compactMap { rows.text($0, 0) } }
 
   private func readServer(_ server: PostgresRows, _ settings: PostgresRows, _ health: inout FleetHealth) {
     health.server = server.int(0, 0) ?? 0
@@ -208,12 +208,12 @@ extension FleetSession {
     FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid WHERE s.schemaname = 'taskhost' ORDER BY s.relname
     """)
 
-  private static let days = PostgresStatement(
+  /// Of today and tomorrow, what has no partition.
+  static let missingDays = PostgresStatement(
     """
-    SELECT d.name FROM (
-      SELECT kind, kind || '_' || taskhost.now_ms() / 86400000 + number AS name
-      FROM unnest('{ended,run}'::text[]) kind, unnest('{0,1}'::int[]) number
-    ) d WHERE NOT \(FleetSchema.isDay("d.kind", "d.name")) ORDER BY d.name
+    SELECT d.kind || '_' || d.day FROM (
+      SELECT kind, taskhost.now_ms() / 86400000 + number AS day FROM unnest('{ended,run}'::text[]) kind, unnest('{0,1}'::int[]) number
+    ) d WHERE NOT \(FleetSchema.hasDay("d.kind", "d.day")) ORDER BY 1
     """)
 
   private static let living = """

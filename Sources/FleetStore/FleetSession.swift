@@ -126,7 +126,11 @@ package final class FleetSession {
   /// Makes the days of the history that come, and drops those that are over.
   ///
   /// - Parameter now: By this machine's clock: what is over by one clock alone stays.
-  package func keepDays(now: WallTime = SystemClock().wallTime) throws(FleetError) { _ = try ask(Self.keepDays(now)) }
+  /// - Returns: Those of today and tomorrow that could not be made, such as `run_20787`.
+  @discardableResult
+  package func keepDays(now: WallTime = SystemClock().wallTime) throws(FleetError) -> [String] {
+    Self.texts(try ask([Self.keepDays(now), Self.missingDays])[1])
+  }
 
   static func keepDays(_ now: WallTime) -> PostgresStatement {
     PostgresStatement("SELECT taskhost.keep_days($1)", .int(now.unixMilliseconds))

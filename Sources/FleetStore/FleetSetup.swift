@@ -51,7 +51,7 @@ package enum FleetSetup {
         throw PostgresError(code: incomplete, names.joined(separator: ", ") + " is missing")
       }
       // Hosts go on meanwhile, and take their locks in another order.
-      try connection.transact(
+      let rows = try connection.transact(
         (FleetSchema.ownership + FleetSchema.corrections + FleetSchema.indexRepairs + FleetSchema.sequenceRepairs).map {
           PostgresStatement($0)
         } + functions + [
@@ -59,8 +59,11 @@ package enum FleetSetup {
             "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
             .int(historyDays.map { Int64($0) })),
           FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
-          PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"),
+          PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"), FleetSession.missingDays,
         ], by: deadline)
+      if let days = rows.last.map(FleetSession.texts), !days.isEmpty {
+        throw PostgresError(code: incomplete, "\(days.joined(separator: ", ")) of the history could not be made: see taskhost fleet doctor")
+      }
       return .updated(from: version)
     } catch {
       switch error.code {

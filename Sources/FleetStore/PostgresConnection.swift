@@ -66,9 +66,18 @@ final class PostgresConnection {
     var failures: [String] = []
     var connected: OpaquePointer?
     for server in servers.all where connected == nil {
-      do throws(PostgresError) { connected = try Self.connect(settings + server, within: servers.timeout) } catch {
-        failures.append(error.code == PostgresError.silence ? "\(PostgresServerList.name(of: server)) \(error.message)" : error.message)
+      // libpq's words have the address alone if it is known.
+      func note(_ error: PostgresError) {
+        let words =
+          error.code == PostgresError.silence
+          ? "\(server.shownName) \(error.message)" : (server.host.map { error.message.contains($0) ? "" : "\($0): " } ?? "") + error.message
+        if !failures.contains(words) { failures.append(words) }
       }
+      do throws(PostgresError) {
+        for place in try servers.places(of: server) where connected == nil {
+          do throws(PostgresError) { connected = try Self.connect(settings + place, within: servers.timeout) } catch { note(error) }
+        }
+      } catch { note(error) }
     }
     if let connected {
       connection = connected

@@ -2,19 +2,34 @@ import CPostgres
 import Glibc
 import TaskModel
 
-/// The servers that an address names, each as what is added to the address to reach it alone.
+/// The servers that an address names.
 ///
 /// libpq can try them by itself, but then it waits for each as long as the address says, which may be for ever, and what the servers say
 /// meanwhile goes to the standard error.
 ///
 /// - Source: the rules are those of libpq, "Specifying Multiple Hosts", and of its `load_balance_hosts`.
 struct PostgresServerList {
-  /// In the order in which they are tried; one without additions if libpq is to find the server itself.
-  private(set) var all: [[(String, String)]] = []
-  /// How long each may take.
-  let timeout: Duration
+  /// One of them.
+  struct Server {
+    /// What is added to the address to reach it alone; nothing if libpq is to find it itself.
+    var settings: [(String, String)]
+    /// The name whose addresses are looked up when its turn comes; nil if there is nothing to look up.
+    let host: String?
 
-  /// Names are looked up, which may take as long as the system's resolver does.
+    /// What people call it.
+    var shownName: String {
+      let place = settings.filter { $0.0 != "target_session_attrs" }
+      return place.isEmpty ? "the server" : "the server at " + place.map { "\($0)=\($1)" }.joined(separator: " ")
+    }
+  }
+
+  /// In the order in which they are tried.
+  private(set) var all: [Server] = []
+  /// How long each may take, besides the look-up of its name, for which the system has its own time.
+  let timeout: Duration
+  private let isShuffled: Bool
+
+  /// Looks up nothing yet.
   init(_ address: String) throws(PostgresError) {
     try PostgresConnection.load()
     func value(_ keyword: String) -> String? {
@@ -24,57 +39,57 @@ struct PostgresServerList {
     }
     let seconds = value("connect_timeout").flatMap { Int($0) } ?? Self.usualSeconds
     timeout = .seconds(seconds <= 0 ? Self.mostSeconds : min(max(2, seconds), Self.mostSeconds))
+    isShuffled = value("load_balance_hosts") == "random"
     // A service is in a file, which libpq reads.
     guard value("service") == nil, getenv("PGSERVICE") == nil else {
-      all = [[]]
+      all = [Server(settings: [], host: nil)]
       return
     }
     func list(_ keyword: String) -> [String]? { value(keyword)?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
     let count = max(hosts?.count ?? 0, addresses?.count ?? 0)
-    var servers: [[(String, String)]] = count > 0 ? [] : [[]]
+    if count == 0 { all = [Server(settings: [], host: nil)] }
     for place in 0..<count {
       func item(_ list: [String]?) -> String? { list.flatMap { place < $0.count ? $0[place] : $0.count == 1 ? $0[0] : nil } }
-      let named = [("host", item(hosts)), ("port", item(ports))].compactMap { key, value in value.map { (key, $0) } }
+      let settings = [("host", item(hosts)), ("port", item(ports)), ("hostaddr", item(addresses))]
+        .compactMap { key, value in value.map { (key, $0) } }
       let host = item(hosts) ?? ""
-      if let known = item(addresses), !known.isEmpty {
-        servers.append(named + [("hostaddr", known)])
-      } else if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") {
-        servers.append(named)
-      } else {
-        let found = Self.addresses(of: host)
-        servers += found.isEmpty ? [named] : found.map { named + [("hostaddr", $0)] }
-      }
+      let isKnown = item(addresses)?.isEmpty == false || host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@")
+      all.append(Server(settings: settings, host: isKnown ? nil : host))
     }
-    if value("load_balance_hosts") == "random" { servers.shuffle() }
-    all =
-      value("target_session_attrs") == "prefer-standby"
-      ? ["standby", "any"].flatMap { wanted in servers.map { $0 + [("target_session_attrs", wanted)] } } : servers
-  }
-
-  /// Each server by itself, whatever state it is in.
-  var each: [PostgresServerList] {
-    all.map { server in
-      var one = self
-      one.all = [server + [("target_session_attrs", "any")]]
-      return one
-    }
-  }
-
-  /// What people call a server.
-  static func name(of server: [(String, String)]) -> String {
-    let place = server.filter { $0.0 != "target_session_attrs" }
-    return place.isEmpty ? "the server" : "the server at " + place.map { "\($0)=\($1)" }.joined(separator: " ")
+    if isShuffled { all.shuffle() }
+    if value("target_session_attrs") == "prefer-standby" { all = all(as: "standby") + all(as: "any") }
   }
 
   private static let (usualSeconds, mostSeconds) = (5, 10)
 
-  /// The addresses of a name, in the order in which they are to be tried.
-  private static func addresses(of host: String) -> [String] {
+  private func all(as wanted: String) -> [Server] {
+    all.map { server in
+      var server = server
+      server.settings.append(("target_session_attrs", wanted))
+      return server
+    }
+  }
+
+  /// Each server by itself, whatever state it is in.
+  var each: [PostgresServerList] {
+    all(as: "any").map { server in
+      var one = self
+      one.all = [server]
+      return one
+    }
+  }
+
+  /// Each address of a server, as what is added to the fleet's address to reach it alone. Looks its name up, if it has one.
+  func places(of server: Server) throws(PostgresError) -> [[(String, String)]] {
+    guard let host = server.host else { return [server.settings] }
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var first: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
+    let failure = getaddrinfo(host, nil, &hints, &first)
+    guard failure == 0 else {
+      throw PostgresError("the address of \(host) is not known: \(gai_strerror(failure).map { String(cString: $0) } ?? "\(failure)")")
+    }
     defer { freeaddrinfo(first) }
     var found: [String] = []
     var next = first
@@ -86,6 +101,7 @@ struct PostgresServerList {
       }
       next = one.ai_next
     }
-    return found
+    if isShuffled { found.shuffle() }
+    return found.map { server.settings + [("hostaddr", $0)] }
   }
 }

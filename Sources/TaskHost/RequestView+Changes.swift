@@ -34,6 +34,8 @@ extension RequestView {
   func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     guard let fleet, fleet.has(id) else { return change(id, .cancel(id), completion: completion) }
     do throws(StoreError) {
+      // What is here stops while the database is told, which may take a while. The answer waits for that.
+      if try held.request(id)?.state == .running { fleet.agent.cancelHeld(id) { _ in } }
       guard try stop(id, fleet), var record = try request(id) else { return change(id, .cancel(id), completion: completion) }
       if !record.state.isFinal { record.stopRequested = .cancelled }
       // If this host has it, that is the first to know; if it has just ended here, the database knows.

@@ -447,6 +447,24 @@ struct FleetQueueTests {
     #expect(try fleet.session.exchange(host, settling: [fleet.settled(claimed[0], as: .succeeded)], wanting: []).fenced.isEmpty)
   }
 
+  @Test func aDayThatAnotherTableHasNeedsNoneAndOneThatCannotBeMadeIsNamed() throws {
+    let fleet = try TestFleet()
+    let today = try #require(Int64(try fleet.server.run("SELECT taskhost.now_ms() / 86400000", on: fleet.address)))
+    try fleet.server.run(
+      "ALTER TABLE taskhost.ended_\(today) RENAME TO kept; ALTER TABLE taskhost.run DETACH PARTITION taskhost.run_\(today)",
+      on: fleet.address)
+    #expect(try fleet.session.keepDays() == [], "what cannot be done for one day keeps nothing from the other")
+    // Half of a day is another's.
+    try fleet.server.run(
+      """
+      DROP TABLE taskhost.run_\(today);
+      CREATE TABLE taskhost.half PARTITION OF taskhost.run FOR VALUES FROM (\(today * 86_400_000)) TO (\(today * 86_400_000 + 1))
+      """, on: fleet.address)
+    #expect(try fleet.session.keepDays() == ["run_\(today)"])
+    let refused = #expect(throws: FleetError.self) { try FleetSetup.run(fleet.address) }
+    #expect(refused?.description.contains("run_\(today) of the history could not be made") == true, "\(refused as Any)")
+  }
+
   @Test func theKeysOfAPluginAreCountedBesideThoseOfOthers() throws {
     let fleet = try TestFleet()
     try fleet.server.run(

@@ -177,17 +177,21 @@ final class FleetAgent: Sendable {
 
   /// Lets something wait for one of the threads, which is not woken.
   func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, named name: String) throws(RequestRefusal) {
-    if let trouble = lease.trouble { throw Self.away(trouble) }
+    let submits = queue != \.errands && queue != \.keepings
+    if let trouble = lease.trouble { throw Self.away(trouble, submits: submits) }
     let isTaken = state.withLock { state in
       guard !state.isOver, state[keyPath: queue].count < Self.mostWaiting else { return false }
       state[keyPath: queue].append(item)
       return true
     }
-    guard isTaken else { throw Self.away("too many \(name) wait for its database") }
+    guard isTaken else { throw Self.away("too many \(name) wait for its database", submits: submits) }
   }
 
-  static func away(_ reason: String) -> RequestRefusal {
-    RequestRefusal(.unavailable, "the fleet takes nothing now: \(reason); submit again soon")
+  ///
+  /// - Parameter submits: Whether a submission is refused, and not a change.
+  static func away(_ reason: String, submits: Bool = true) -> RequestRefusal {
+    guard submits else { return RequestRefusal(.unavailable, "the fleet's requests cannot be changed now: \(reason); try again soon") }
+    return RequestRefusal(.unavailable, "the fleet takes nothing now: \(reason); submit again soon")
   }
 
   private func leaseHasEnded() {
@@ -239,6 +243,14 @@ final class FleetAgent: Sendable {
 
   /// Those of these requests that are not here.
   func notHeld(_ ids: [RequestID]) -> [RequestID] { state.withLock { state in ids.filter { state.holdings[$0] == nil } } }
+
+  /// Takes the changes that have arrived.
+  func takeChanges() -> (errands: [FleetErrand], keepings: [Keeping]) {
+    state.withLock { state in
+      defer { (state.errands, state.keepings) = ([], []) }
+      return (state.errands, state.keepings)
+    }
+  }
 
   /// Takes the work that has arrived.
   func takeWork() -> Work {

@@ -79,6 +79,15 @@ struct FleetErrand: Sendable {
   }
 }
 
+extension FleetErrand {
+  /// The fleet cannot be asked.
+  func refuse(because reason: String) {
+    var submits = false
+    if case .submission = subject { submits = true }
+    refuse(FleetAgent.away(reason, submits: submits))
+  }
+}
+
 extension FleetExchanges {
   /// How often an errand is tried if what it looks at changes meanwhile.
   private static let mostTries = 10
@@ -122,7 +131,7 @@ extension FleetExchanges {
       case .failure(let refusal): errand.refuse(refusal)
       }
     } catch {
-      errand.refuse(FleetAgent.away("\(error); whether it was done is not known"))
+      errand.refuse(because: "\(error); whether it was done is not known")
       throw error
     }
   }

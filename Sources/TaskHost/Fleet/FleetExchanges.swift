@@ -72,8 +72,10 @@ final class FleetExchanges {
       } catch {
         agent.putBack(work, error)
         writer.refuse(work.arrivals, error)
-        for errand in work.errands { errand.refuse(FleetAgent.away("\(error)")) }
-        for keeping in work.keepings { keeping.completion(FleetAgent.unkept("\(error)")) }
+        // Those that have come meanwhile would wait as long for the same.
+        let late = agent.takeChanges()
+        for errand in work.errands + late.errands { errand.refuse(because: "\(error)") }
+        for keeping in work.keepings + late.keepings { keeping.completion(FleetAgent.unkept("\(error)")) }
         if error != .fenced {
           if !work.arrivals.isEmpty { agent.noteSubmissions(refusedBecause: error) }
           forgetSession()
@@ -130,7 +132,7 @@ final class FleetExchanges {
     if single == nil { try writer.add(&work.arrivals, session, counting: &work.added) }
     guard let incarnation = known else {
       if work.added > 0 { try session.notify() }
-      for errand in work.errands { errand.refuse(FleetAgent.away("this host has no lease in its fleet")) }
+      for errand in work.errands { errand.refuse(because: "this host has no lease in its fleet") }
       for keeping in work.keepings { keeping.completion(FleetAgent.unkept("this host has no lease in its fleet")) }
       (work.errands, work.keepings) = ([], [])
       return FleetLooks.pause
@@ -326,8 +328,12 @@ final class FleetExchanges {
   private func keepDays(_ session: FleetSession) {
     guard SystemClock.now >= daysDue else { return }
     do throws(FleetError) {
-      try session.keepDays()
-      daysDue = SystemClock.now + .seconds(3600)
+      let missing = try session.keepDays()
+      daysDue = SystemClock.now + .seconds(missing.isEmpty ? 3600 : 60)
+      if !missing.isEmpty {
+        let days = missing.joined(separator: ", ")
+        agent.log.warning("the fleet's history has no \(days), and it could not be made: see taskhost fleet doctor")
+      }
     } catch {
       daysDue = SystemClock.now + .seconds(60)
       agent.log.warning("the days of the fleet's history were not looked after: \(error)")

@@ -108,11 +108,12 @@ final class FleetLease: Sendable {
     var watch: FleetWatch?
     var failures = 0
     while !state.withLock({ $0.isOver }) {
-      let asked = SystemClock.bootNanoseconds
       var pause: Duration
       do throws(FleetError) {
         let open = if let session { session } else { try place.connect(left: left) }
         (session, left) = (open, nil)
+        // Not before: connecting may take as long as a lease.
+        let asked = SystemClock.bootNanoseconds
         var others = watch ?? FleetWatch(lasting: open.lease - FleetPlace.margin(of: open.lease))
         defer { watch = others }
         pause = try renew(open, &others, asked: asked)

@@ -11,6 +11,8 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   /// How long an answer may take: who collects metrics waits for ten seconds, as Prometheus does.
   private static let patience = Duration.seconds(8)
   private var session: FleetSession?
+  /// When the database failed last, and how: whoever has waited for that would wait as long for the same.
+  private var failed: (at: MonotonicTime, error: FleetError)?
 
   init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
 
@@ -36,8 +38,18 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   }
 
   private func ask<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(FleetError) -> Value {
+    let began = SystemClock.now
     monitor.lock()
     defer { monitor.unlock() }
+    if let failed, failed.at > began { throw failed.error }
+    do throws(FleetError) { return try askAlone(body) } catch {
+      if case .away = error { failed = (SystemClock.now, error) }
+      throw error
+    }
+  }
+
+  /// With `monitor` held.
+  private func askAlone<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(FleetError) -> Value {
     if session == nil, let failure = agent.lease.failure { throw failure }
     // A connection may have died unnoticed: reading again harms nothing. A server that does not answer on one does not on another.
     if let open = session {

@@ -228,7 +228,8 @@ public struct FleetReview: Sendable {
       Finding(
         .database, .failure, "the history has no \(health.missingDays.joined(separator: ", "))",
         why: "ends of runs on these days cannot be recorded: their requests are held, and run again later",
-        remedy: "run taskhost fleet init, which makes them; a host that is running does so each hour")
+        remedy: "run taskhost fleet init, which makes them, as hosts do; if it cannot, see which table of taskhost has that name or those "
+          + "days, and who owns it")
     ]
   }
 
