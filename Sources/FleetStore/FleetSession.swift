@@ -129,7 +129,7 @@ package final class FleetSession {
   /// - Returns: Those of today and tomorrow that could not be made, such as `run_20787`.
   @discardableResult
   package func keepDays(now: WallTime = SystemClock().wallTime) throws(FleetError) -> [String] {
-    Self.texts(try ask([Self.keepDays(now), Self.missingDays])[1])
+    try ask([Self.keepDays(now), Self.missingDays]).last.map(Self.texts) ?? []
   }
 
   static func keepDays(_ now: WallTime) -> PostgresStatement {
