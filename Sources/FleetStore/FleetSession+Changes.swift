@@ -21,13 +21,10 @@ extension FleetSession {
   ///
   /// - Parameters:
   ///   - record: With its payload, as if no run of it had begun; nil if only keys are held.
-  ///   - keys: Unique keys that are held for a while.
+  ///   - keys: What else happens to unique keys that are held for a while.
   package func keep(
-    _ incarnation: String, _ id: RequestID, epoch: Int64, as record: RequestRecord?,
-    holding keys: [(identifier: TaskIdentifier, key: String, request: RequestID, length: Duration)]
+    _ incarnation: String, _ id: RequestID, epoch: Int64, as record: RequestRecord?, keys: FleetKeyChanges
   ) throws(FleetError) {
-    var changes = FleetKeyChanges()
-    changes.held = keys
     var statements = [Self.holdLease(incarnation)]
     if let record {
       statements.append(
@@ -40,7 +37,7 @@ extension FleetSession {
           .text(RecordText.text(of: record))))
       if let repeating = Self.noteRepeating([(record, [])]) { statements.append(repeating) }
     }
-    _ = try ask(statements + Self.graph([], adding: [], changes))
+    _ = try ask(statements + Self.graph([], adding: [], keys))
   }
 
   /// Gives taken requests back as they are now, and adds others, all or none.

@@ -4,8 +4,8 @@ import TaskModel
 
 /// The servers that an address names.
 ///
-/// libpq can try them by itself, but then it waits for each as long as the address says, which may be for ever, and what the servers say
-/// meanwhile goes to the standard error.
+/// libpq could try them itself. But it would wait for each as long as the address says, perhaps forever, and print on standard error what the
+/// servers say meanwhile.
 ///
 /// - Source: the rules are those of libpq, "Specifying Multiple Hosts", and of its `load_balance_hosts`.
 struct PostgresServerList {

@@ -200,7 +200,7 @@ struct FleetDoctorTests {
     #expect(unreadable.status == 78 && code(unreadable) == "configuration", "\(unreadable)")
   }
 
-  @Test("several servers that take writes, and those that do not answer, are told of; names of one server are no others")
+  @Test("a server that does not answer, and a second one that takes writes, are told of; two names of one server are one")
   func servers() async throws {
     let fleet = try await Fleet(try PostgresServer.shared.get())
     let other = try PostgresServer()

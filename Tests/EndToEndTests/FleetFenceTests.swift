@@ -87,7 +87,7 @@ struct FleetFenceTests {
       try await first.current.line(with: "does not know that this host holds")
       try await first.current.line(with: "joined the fleet again")
       try await FleetGround.joined(second)
-      #expect(try lines.line() == "begun b 1", "it is no attempt")
+      #expect(try lines.line() == "begun b 1", "the stopped run spends no attempt")
       let (end, begin) = try Self.interval(fleet)
       #expect(end < begin, "the run on a went on for \(end - begin) ns")
       let reasons = try await fleet.json("hosts")["hosts"]?.array.compactMap { $0["reason"]?.string } ?? []

@@ -35,7 +35,7 @@ import Testing
     return (error?.message ?? "", ContinuousClock.now - began)
   }
 
-  @Test("each server has its time, the one that the address names, but never for ever")
+  @Test("each server gets as long as connect_timeout says, but ten seconds at most")
   func times() throws {
     #expect(try PostgresServerList("host=/a,/b").timeout == .seconds(5))
     for (asked, given) in [("0", 10), ("-1", 10), ("1", 2), ("7", 7), ("40", 10), ("99999999999999999999", 5)] {

@@ -38,7 +38,7 @@ extension FleetAgent {
 
   private func keep(_ keeping: Keeping) {
     do throws(RequestRefusal) {
-      try queue(keeping, in: \.keepings, named: "changes")
+      try queue(keeping, in: \.keepings, submits: false)
       wakeForWork()
     } catch { keeping.completion(Self.unkept("\(error)")) }
   }
@@ -67,9 +67,9 @@ extension FleetExchanges {
     while let keeping = keepings.first {
       var refusal: RequestRefusal?
       if keeping.incarnation == incarnation {
-        let held = keeping.keys.map { (identifier: $0.identifier, key: $0.key, request: $0.request, length: $0.length) }
+        let keys = FleetKeyChanges(held: keeping.keys)
         do throws(FleetError) {
-          try session.keep(incarnation, keeping.id, epoch: keeping.epoch, as: keeping.record, holding: held)
+          try session.keep(incarnation, keeping.id, epoch: keeping.epoch, as: keeping.record, keys: keys)
         } catch {
           guard Self.refusal(of: error) != nil else { throw error }
           refusal = FleetAgent.unkept("\(error)")

@@ -48,7 +48,7 @@ extension FleetAgent {
   ) {
     do throws(RequestRefusal) {
       let arrival = Arrival(requests, try drafts.get(), by: plugin, completion: completion)
-      try queue(arrival, in: \.arrivals, named: "submissions")
+      try queue(arrival, in: \.arrivals, submits: true)
       let isOffered = state.withLock { state in
         // What many clients submit while the other thread adds some waits for it, and goes together.
         let isAlone = state.sending != .submissions && state.arrivals.count == 1 && requests.count == 1

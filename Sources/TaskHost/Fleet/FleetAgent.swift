@@ -170,21 +170,20 @@ final class FleetAgent: Sendable {
   /// Changes requests of the fleet that no host runs.
   func add(_ errand: FleetErrand) {
     do throws(RequestRefusal) {
-      try queue(errand, in: \.errands, named: "changes")
+      try queue(errand, in: \.errands, submits: errand.submits)
       wakeForWork()
     } catch { errand.refuse(error) }
   }
 
   /// Lets something wait for one of the threads, which is not woken.
-  func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, named name: String) throws(RequestRefusal) {
-    let submits = queue != \.errands && queue != \.keepings
+  func queue<Item>(_ item: Item, in queue: WritableKeyPath<State, [Item]>, submits: Bool) throws(RequestRefusal) {
     if let trouble = lease.trouble { throw Self.away(trouble, submits: submits) }
     let isTaken = state.withLock { state in
       guard !state.isOver, state[keyPath: queue].count < Self.mostWaiting else { return false }
       state[keyPath: queue].append(item)
       return true
     }
-    guard isTaken else { throw Self.away("too many \(name) wait for its database", submits: submits) }
+    guard isTaken else { throw Self.away("too many \(submits ? "submissions" : "changes") wait for its database", submits: submits) }
   }
 
   ///
@@ -341,7 +340,7 @@ final class FleetAgent: Sendable {
   }
 
   /// The claims that the host holds as this incarnation.
-  func epochs(as incarnation: String) -> [(id: RequestID, epoch: Int64)] {
+  func claims(as incarnation: String) -> [(id: RequestID, epoch: Int64)] {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation }.map { ($0.key, $0.value.epoch) } }
   }
 

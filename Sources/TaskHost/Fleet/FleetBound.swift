@@ -4,13 +4,17 @@ import TaskStore
 
 /// Keeps the live requests of each identifier in the fleet within `fleet.max_pending`, and what is kept for each plugin within its limits.
 final class FleetBound: Sendable {
-  private let live: RoughCount<TaskIdentifier>
+  private let live: RoughCount
   /// The idempotency keys of plugins.
-  private let keys = RoughCount<TaskIdentifier>(most: Limits.idempotencyKeys)
+  private let keys = RoughCount(most: Limits.idempotencyKeys) { (plugin, session) throws(FleetError) in try session.keyCount(of: plugin) }
   /// The unique keys that are held for a while, by identifiers.
-  private let windows = RoughCount<TaskIdentifier>(most: Limits.uniqueWindows)
+  private let windows = RoughCount(most: Limits.uniqueWindows) { (identifier, session) throws(FleetError) in
+    try session.windowCount(of: identifier)
+  }
 
-  init(most: Int) { live = RoughCount(most: most) }
+  init(most: Int) {
+    live = RoughCount(most: most) { (identifier, session) throws(FleetError) in try session.liveCount(of: identifier) }
+  }
 
   /// Counts requests that are about to be added. One that is known by its idempotency key, or whose unique key is held, adds nothing.
   ///
@@ -18,7 +22,7 @@ final class FleetBound: Sendable {
   ///   - identifiers: The identifier of each.
   ///   - hasKeys: Whether one of them has a key.
   ///   - plugin: The plugin that submits them; nil for a client.
-  ///   - requests: Returns the requests themselves. It is called only if they have keys, or if there is no room for them.
+  ///   - requests: Returns the requests; called only if they have keys, or if there is no room for them.
   /// - Returns: Why they are too many; nil if they are not.
   func add(
     _ identifiers: some Sequence<TaskIdentifier>, hasKeys: Bool, by plugin: TaskIdentifier?, _ session: FleetSession,
@@ -32,7 +36,7 @@ final class FleetBound: Sendable {
 
   /// The identifiers of which submissions were refused and would be refused now, in their order.
   func full(_ session: FleetSession) throws(FleetError) -> [TaskIdentifier] {
-    try live.full { (identifier) throws(FleetError) in try session.liveCount(of: identifier) }.sorted()
+    try live.full(session).sorted()
   }
 
   private static func counts(_ identifiers: some Sequence<TaskIdentifier>) -> [TaskIdentifier: Int] {
@@ -40,8 +44,7 @@ final class FleetBound: Sendable {
   }
 
   private func add(_ counts: [TaskIdentifier: Int], _ session: FleetSession) throws(FleetError) -> RequestRefusal? {
-    let excess = try live.add(counts) { (identifier) throws(FleetError) in try session.liveCount(of: identifier) }
-    return excess.map { identifier, live, count in
+    try live.add(counts, session).map { identifier, live, count in
       RequestRefusal(
         .limit,
         "\(identifier) has \(live) live requests in the fleet, and with \(count) more it would have more than \(self.live.most) (fleet.max_pending): cancel some, or raise that"
@@ -54,13 +57,13 @@ final class FleetBound: Sendable {
   ) throws(FleetError) -> RequestRefusal? {
     let texts = requests.compactMap(\.idempotencyKey)
     if !texts.isEmpty {
-      let excess = try keys.add([plugin: texts.count]) { (plugin) throws(FleetError) in try session.keyCount(of: plugin) }
       // The same ones again are answered.
-      if let excess, try session.known(texts).count < Set(texts).count { return .tooManyKeys(of: plugin, excess.live) }
+      if let excess = try keys.add([plugin: texts.count], session), try session.known(texts).count < Set(texts).count {
+        return .tooManyKeys(of: plugin, excess.live)
+      }
     }
     let held = Self.counts(requests.lazy.filter { $0.uniqueWindow != nil }.map(\.identifier))
-    let excess = try windows.add(held) { (identifier) throws(FleetError) in try session.windowCount(of: identifier) }
-    return excess.map { .tooManyWindows(of: $0.key, $0.live) }
+    return try windows.add(held, session).map { .tooManyWindows(of: $0.identifier, $0.live) }
   }
 
   /// Those of the requests that would be new.

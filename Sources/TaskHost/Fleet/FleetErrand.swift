@@ -80,11 +80,18 @@ struct FleetErrand: Sendable {
 }
 
 extension FleetErrand {
+  /// Whether it is a submission, and not a change.
+  var submits: Bool { if case .submission = subject { true } else { false } }
+
   /// The fleet cannot be asked.
-  func refuse(because reason: String) {
-    var submits = false
-    if case .submission = subject { submits = true }
-    refuse(FleetAgent.away(reason, submits: submits))
+  func refuse(because reason: String) { refuse(FleetAgent.away(reason, submits: submits)) }
+}
+
+extension FleetKeyChanges {
+  /// What the scheduler holds for a while, as the database is told.
+  init(held: [HeldKey]) {
+    self.init()
+    self.held = held.map { ($0.identifier, $0.key, $0.request, $0.length) }
   }
 }
 
@@ -184,9 +191,8 @@ extension FleetExchanges {
       (draft.isDrawn, draft.edges) = (true, added.edges)
       drafts.append(draft)
     }
-    var keys = FleetKeyChanges()
+    var keys = FleetKeyChanges(held: visited.moves.held)
     keys.moved = visited.moves.moved
-    keys.held = visited.moves.held.map { ($0.identifier, $0.key, $0.request, $0.length) }
     guard !settled.isEmpty || !drafts.isEmpty else { return }
     try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: errand.heard, takesKeys: errand.revives)
     try session.notify()

@@ -218,8 +218,9 @@ final class FleetExchanges {
     guard cleared != incarnation || clearingDue.map({ SystemClock.now >= $0 }) == true else { return }
     if clearingDue != nil { clearingDue = SystemClock.now + Self.clearingPause }
     try session.recogniseServer()
-    _ = try session.giveBackUnknown(incarnation, besides: agent.held(as: incarnation))
-    let unowned = agent.stillHeld(try session.unowned(incarnation, agent.epochs(as: incarnation)), besides: ended)
+    let claims = agent.claims(as: incarnation)
+    _ = try session.giveBackUnknown(incarnation, besides: claims.map(\.id))
+    let unowned = agent.stillHeld(try session.unowned(incarnation, claims), besides: ended)
     if let first = unowned.min() {
       agent.lease.giveUp(incarnation, because: "the database did not know what it held") {
         $0.error(
