@@ -47,8 +47,8 @@ struct LeaseTests {
       }
     }
 
-    func demand() async -> [Int] {
-      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0.map(\.room)) } }
+    func laneDemand() async -> LaneDemand? {
+      await withCheckedContinuation { done in scheduler.demand(for: [Lane(.sample())]) { done.resume(returning: $0.first) } }
     }
 
     func order() async throws -> RunOrder {
@@ -65,9 +65,9 @@ struct LeaseTests {
   @Test("a leased request runs, and goes back with its run, whether it succeeds or is to be tried again")
   func runs() async throws {
     let host = try Holder()
-    #expect(await host.demand() == [1])
+    #expect(await host.laneDemand()?.room == 1)
     #expect(try await host.lease([host.record(1)]) == [])
-    #expect(await host.demand() == [0], "the slot is taken")
+    #expect(await host.laneDemand()?.room == 0, "the slot is taken")
     host.launcher.end(try await host.order().run, .returned(.success, stop: nil))
     let done = try await host.surrendered()
     #expect(done.record.state == .succeeded && done.record.request.payload == [1] && done.runs.map(\.outcome) == [.succeeded])
@@ -75,7 +75,23 @@ struct LeaseTests {
     host.launcher.end(try await host.order().run, .returned(.retry, stop: nil))
     let again = try await host.surrendered()
     #expect(again.record.state == .pending && again.record.attemptsSpent == 1 && again.runs.map(\.outcome) == [.retried])
-    #expect(await host.demand() == [1])
+    #expect(await host.laneDemand()?.room == 1)
+  }
+
+  @Test("a handler of short runs may have more at hand although nothing could begin now; one of long runs may not")
+  func spare() async throws {
+    for (took, isShort) in [(Duration.microseconds(100), true), (.seconds(1), false)] {
+      let host = try Holder(slots: 2)
+      #expect(try await host.lease([host.record(1)]) == [])
+      var report = RunReport()
+      report.handlerTime = took
+      host.launcher.tell(.ended(try await host.order().run, .returned(.success, stop: nil), report))
+      _ = try await host.surrendered()
+      // 100 µs: as many ahead as two threads run in 2 ms.
+      #expect(try await host.lease((2...100).map { host.record($0) }) == [])
+      let demand = try #require(await host.laneDemand())
+      #expect(demand.room == 0 && demand.busy == (isShort ? 42 : 2) && demand.spare == (isShort ? 160 : 0))
+    }
   }
 
   @Test("a change to what has not begun gives it back; of what runs, the next owner is to find it changed, and otherwise as it was")

@@ -48,7 +48,7 @@ extension FleetAgent {
     }
     guard wereEnds else { return }
     state.broadcast()
-    wake()
+    wakeForRoom()
   }
 
   /// Says how many requests were added that are due soon: this host looks at them, or tells others of them.

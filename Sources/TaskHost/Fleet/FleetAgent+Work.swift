@@ -53,6 +53,8 @@ extension FleetAgent {
     var hasMore = false
     /// Whether somebody wants the database to be looked at. Work may be here before its waking is.
     var mustLook = false
+    /// Whether runs have ended: the host may have room for more.
+    var mayHaveRoom = false
 
     /// Whether there is a reason to look at the database now. What was submitted is none, unless it is due soon.
     var isAsked: Bool { mustLook || isOver || !settled.isEmpty }

@@ -23,6 +23,8 @@ final class FleetAgent: Sendable {
   private let isWoken = Atomic(false)
   /// Whether it is to look at the database, besides doing its work.
   private let mustLook = Atomic(false)
+  /// Whether it is to look at the database if the host could take more.
+  private let mayHaveRoom = Atomic(false)
   let log: Logger
   /// Since when somebody has read the host's events; nil if nobody does.
   let observedSince: @Sendable () -> MonotonicTime?
@@ -151,6 +153,12 @@ final class FleetAgent: Sendable {
     wakeForWork()
   }
 
+  /// Lets the thread look at the database if the host could take more.
+  func wakeForRoom() {
+    mayHaveRoom.store(true, ordering: .releasing)
+    wakeForWork()
+  }
+
   /// Lets the thread do what waits for it.
   func wakeForWork() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -164,7 +172,7 @@ final class FleetAgent: Sendable {
       return state.areForOutbox
     }
     if areForOutbox { state.broadcast() }
-    wake()
+    wakeForRoom()
   }
 
   /// Changes requests of the fleet that no host runs.
@@ -258,13 +266,14 @@ final class FleetAgent: Sendable {
     _ = read(waker, &value, 8)
     _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
     let mustLook = mustLook.exchange(false, ordering: .acquiringAndReleasing)
+    let mayHaveRoom = mayHaveRoom.exchange(false, ordering: .acquiringAndReleasing)
     let isLeaving = lease.isLeaving
     return state.wait { state in
       let isEnding = state.isOver || isLeaving
       // What is being recorded must not be fenced.
       if isEnding, state.sending == .ends { return .again() }
       state.retryLocked(SystemClock.now)
-      var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook)
+      var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook, mayHaveRoom: mayHaveRoom)
       (state.added, state.errands) = (0, [])
       (work.keepings, state.keepings) = (state.keepings, [])
       if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }

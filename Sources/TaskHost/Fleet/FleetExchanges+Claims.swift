@@ -25,8 +25,12 @@ extension FleetExchanges {
     var held: [TaskIdentifier: Int] = [:]
     for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
     return zip(all, demands).compactMap { lane, demand in
-      let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
-      let room = isAhead && demand.spare > 0 ? max(demand.room, spare) : demand.room
+      var room = demand.room
+      if isAhead, demand.spare > 0 {
+        let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
+        // Many at a time: the host has more than it can begin until then.
+        if 2 * spare >= demand.spare { room = max(room, spare) } else if (counts[lane.id] ?? 0) - demand.busy >= room { room = 0 }
+      }
       guard room > 0 else { return nil }
       var wanted = FleetDemand(lane.lane.identifier, lane: lane.id, limit: min(room, Self.mostClaimed))
       wanted.prefers = lane.lane.gates.preferredHosts

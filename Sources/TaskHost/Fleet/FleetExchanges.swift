@@ -143,7 +143,7 @@ final class FleetExchanges {
     try clear(session, incarnation, besides: work.settled)
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
-    if !work.isAsked, work.added == 0, single == nil, let rest = looks.rest { return rest }
+    if !work.isAsked, !work.mayHaveRoom, work.added == 0, single == nil, let rest = looks.rest { return rest }
     if lanes.plain == nil {
       let plain = try session.plainLanes(of: agent.place.host.identifiers)
       for lane in plain { writer.numbers.note(lane.id, of: lane.lane) }
@@ -155,11 +155,12 @@ final class FleetExchanges {
     let isForOthers = wanted.isEmpty
     if draft == nil { try writer.add(&work.arrivals, session, counting: &work.added, tells: isForOthers) }
     var added = work.added + (draft == nil ? 0 : 1)
-    var isAsked = work.isAsked || added > 0
+    var isAsked = work.isAsked || work.mayHaveRoom && !wanted.isEmpty
     if added > 0, isForOthers {
       if single == nil { try session.notify() }
-      (added, isAsked) = (0, work.isAsked)
+      added = 0
     }
+    if added > 0 { isAsked = true }
     if !work.isOver { try publish(wanted, session, incarnation) }
     if !isAsked, let pause = looks.rest(wanting: Set(wanted.map(\.lane))) { return pause }
     let settled = try writer.settlements(&work.settled, incarnation, session)
@@ -205,9 +206,10 @@ final class FleetExchanges {
     let lanesWanted = Set(wanted.map(\.lane))
     // What the host wants may be more by now.
     if areNew || exchange.pauses != nil { return looks.looked(wanting: lanesWanted, next: .zero) }
-    if isMore { return looks.looked(wanting: lanesWanted, next: refused > 0 ? .milliseconds(100) : .zero) }
-    let areShown = try progress.publish(session, incarnation)
-    return looks.looked(wanting: lanesWanted, next: pause(after: exchange, wanting: wanted, areRunsShown: areShown))
+    if isMore, refused > 0 { return looks.looked(wanting: lanesWanted, next: .milliseconds(100)) }
+    let areShown = isMore ? false : try progress.publish(session, incarnation)
+    let pause = pause(after: exchange, wanting: wanted, areRunsShown: areShown)
+    return looks.looked(wanting: lanesWanted, next: pause, leftSome: isMore)
   }
 
   /// Gives back what the host does not know to be its own, once for each connection and incarnation, and again and again where that is not enough.

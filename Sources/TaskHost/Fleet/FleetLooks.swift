@@ -12,6 +12,8 @@ struct FleetLooks {
   /// When the next look is due. Until then, only a lane of which the host could take something anew is a reason for one.
   private var due = MonotonicTime(nanoseconds: 0)
   private var wanted: Set<Int64> = []
+  /// Whether the last look left requests that the host could take as soon as it has room.
+  private var leftSome = false
   /// When it is asked next whether the host could take something anew.
   private var checkDue = MonotonicTime(nanoseconds: 0)
 
@@ -40,18 +42,19 @@ struct FleetLooks {
   /// How long until it is asked again what the host could take, if it wants these lanes; nil to look now.
   mutating func rest(wanting lanes: Set<Int64>) -> Duration? {
     let rest = due - SystemClock.now
-    guard rest > .zero, lanes.isSubset(of: wanted) else { return nil }
+    guard rest > .zero, lanes.isEmpty || !leftSome && lanes.isSubset(of: wanted) else { return nil }
     checkDue = SystemClock.now + Self.pause
     return min(rest, Self.pause)
   }
 
   /// The host has looked for these lanes.
   ///
+  /// - Parameter leftSome: Whether it is to look for more as soon as it has room for it.
   /// - Returns: How long it may sleep.
-  mutating func looked(wanting lanes: Set<Int64>, next: Duration) -> Duration {
+  mutating func looked(wanting lanes: Set<Int64>, next: Duration, leftSome: Bool = false) -> Duration {
     let now = SystemClock.now
-    (wanted, due, checkDue) = (lanes, now + next, now + Self.pause)
-    return min(next, Self.pause)
+    (wanted, due, checkDue, self.leftSome) = (lanes, now + next, leftSome ? now : now + Self.pause, leftSome)
+    return leftSome ? .zero : min(next, Self.pause)
   }
 
   /// The longest time that a host may wait before its next look. A random part of it keeps hosts that began together from looking together.

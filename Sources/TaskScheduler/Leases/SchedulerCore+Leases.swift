@@ -17,8 +17,10 @@ extension SchedulerCore {
     lanes.map { lane in
       guard mayStart, fleet != nil, let handler = handlers[lane.identifier] else { return LaneDemand(room: 0) }
       let state = handler.lane(lane.gates)
-      guard isOpen(state, of: handler, now: now) else { return LaneDemand(room: 0) }
-      var demand = LaneDemand(room: room(of: handler))
+      let holds = holds(on: state, of: handler, now: now)
+      // What has no slot now may come ahead of its turn.
+      guard holds.allSatisfy({ $0.gate == .plugin }) else { return LaneDemand(room: 0) }
+      var demand = LaneDemand(room: holds.isEmpty ? room(of: handler) : 0)
       demand.busy = handler.running + handler.queued + handler.held
       // What has limits would wait for them here, and another host could begin it.
       demand.spare = mayQueue(state, of: handler) ? handler.ahead * LaneDemand.spareTimes : 0
@@ -173,10 +175,10 @@ public struct LaneDemand: Sendable, Hashable {
   /// How many runs the identifier has now, with those that were handed out ahead.
   public var busy = 0
   /// How many more than `busy` and `room` the host may have of the identifier: while the database takes what has ended and gives more, short
-  /// runs go on with these. It is the work of a few milliseconds, so other hosts lose nothing by it.
+  /// runs go on with these. It is the work of some milliseconds, so other hosts lose nothing by it.
   public var spare = 0
-  /// One part of ``spare`` runs, and another one comes, while the database takes the ends of a third.
-  static let spareTimes = 2
+  /// Half of ``spare`` is at hand while the other half is claimed.
+  static let spareTimes = 4
   /// How often runs of the identifier may begin.
   public var rate: Rate?
   /// How many runs of the lane's concurrency key there may be at a time; nil if it has none.

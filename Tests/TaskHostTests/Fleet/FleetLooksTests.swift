@@ -43,8 +43,13 @@ import Testing
     #expect(looks.rest == nil && looks.rest(wanting: [1]) == nil)
     // There may be more of what was found.
     _ = looks.looked(wanting: [1], next: .seconds(30))
-    #expect(looks.looked(wanting: [1], next: .zero) == .zero)
+    #expect(looks.looked(wanting: [1], next: .seconds(30), leftSome: true) == .zero)
+    #expect(looks.rest == nil && looks.rest(wanting: [1]) == nil)
+    // Without room for it, an end is the next reason to ask.
+    #expect(looks.rest(wanting: []) == .seconds(5) && looks.rest != nil)
     #expect(looks.rest(wanting: [1]) == nil)
+    _ = looks.looked(wanting: [1], next: .seconds(30))
+    #expect(looks.rest(wanting: [1]) == .seconds(5))
   }
 
   @Test("an end that is here before its waking is a reason to look: it would be forgotten otherwise; a submission alone is none")
