@@ -175,19 +175,17 @@ extension FleetSchema {
     #variable_conflict use_column
     DECLARE now bigint := taskhost.now_ms();
     BEGIN
-      RETURN QUERY WITH told AS (
-        SELECT * FROM unnest(ids, states, lanes, dues, ranks, events, deadlines, payloads, event_payloads, checkpoints, records, epochs)
-          AS u (id, state, lane, due, rank, event, deadline, payload, event_payload, checkpoint, record, epoch)
-      ), mine AS (
+      RETURN QUERY WITH kept AS (
         -- CASE hides from the planner how many claims it has seen: where it expects one, it would compare each run with each of these.
-        DELETE FROM taskhost.claim c USING told WHERE c.request = told.id
-          AND CASE WHEN c.incarnation = me AND coalesce(nullif(told.epoch, 0), c.epoch) = c.epoch THEN true ELSE false END
-        RETURNING c.request, c.epoch, c.visiting
-      ), kept AS (
-        SELECT told.*, mine.visiting FROM told JOIN mine ON mine.request = told.id
+        DELETE FROM taskhost.claim c
+          USING unnest(ids, states, lanes, dues, ranks, events, deadlines, payloads, event_payloads, checkpoints, records, epochs)
+            AS told (id, state, lane, due, rank, event, deadline, payload, event_payload, checkpoint, record, given_epoch)
+          WHERE c.request = told.id
+            AND CASE WHEN c.incarnation = me AND coalesce(nullif(told.given_epoch, 0), c.epoch) = c.epoch THEN true ELSE false END
+        RETURNING told.*, c.epoch, c.visiting
       ), gone AS (
         DELETE FROM taskhost.request r USING kept WHERE r.id = kept.id AND kept.state IN ('succeeded', 'cancelled')
-        RETURNING r.id, r.identifier, kept.state, r.payload, kept.record
+        RETURNING r.id, r.identifier, kept.epoch, kept.state, r.payload, kept.record
       ), history AS (
         INSERT INTO taskhost.ended (id, identifier, state, ended, payload, record)
         SELECT id, identifier, state, now, payload, record FROM gone
@@ -198,18 +196,18 @@ extension FleetSchema {
           record = kept.record, payload = coalesce(kept.payload, r.payload), event_payload = kept.event_payload,
           lost = CASE WHEN kept.visiting THEN r.lost ELSE 0 END, stop = r.stop AND kept.state <> 'failed'
         FROM kept WHERE r.id = kept.id AND kept.state IN ('pending', 'blocked', 'failed')
-        RETURNING r.id, r.state, r.lane, r.rank, r.due
+        RETURNING r.id, r.identifier, kept.epoch, r.state, r.lane, r.rank, r.due
       ), soon AS (
         INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE state = 'pending' AND due <= now
       ), waiting AS (
         INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE state = 'pending' AND due > now
       ), runs AS (
         INSERT INTO taskhost.run (id, request, identifier, outcome, ended, incarnation, epoch, record)
-        SELECT u.id, u.request, r.identifier, u.outcome, now, me, mine.epoch, u.record
+        SELECT u.id, u.request, moved.identifier, u.outcome, now, me, moved.epoch, u.record
         FROM unnest(run_ids, run_requests, outcomes, runs) AS u (id, request, outcome, record)
-        JOIN mine ON mine.request = u.request JOIN taskhost.request r ON r.id = u.request
+        JOIN (SELECT id, identifier, epoch FROM gone UNION ALL SELECT id, identifier, epoch FROM back) moved ON moved.id = u.request
       )
-      SELECT mine.request FROM mine;
+      SELECT kept.id FROM kept;
       PERFORM taskhost.settle_edges(ids);
       IF cardinality(ids) > cardinality(run_requests) THEN PERFORM taskhost.tell(me, ids, states, run_requests); END IF;
     END $$
