@@ -308,7 +308,8 @@ package final class FleetSession {
 
   /// - Parameter isHeld: The column that says whether another request has the unique key, if there is one.
   func claimed(_ rows: PostgresRows, isHeld column: Int? = nil) -> [ClaimedRequest] {
-    (0..<rows.count).compactMap { row in
+    var reader = RecordText.RequestReader()
+    return (0..<rows.count).compactMap { row in
       guard let sequence = rows.int(row, 0), let lane = rows.int(row, 1), let rank = rows.int(row, 2), let epoch = rows.int(row, 3),
         let text = rows.bytes(row, 8)
       else { return nil }
@@ -317,7 +318,7 @@ package final class FleetSession {
       let bytes = (payload: payload.count, event: eventPayload?.count ?? 0, checkpoint: checkpoint?.count ?? 0)
       let record = Result { () throws(RecordText.Flaw) in
         try RecordText.check(payloadBytes: bytes.payload, eventPayloadBytes: bytes.event, checkpointBytes: bytes.checkpoint)
-        return try RecordText.request(text, id: id, payload: payload)
+        return try reader.request(text, id: id, payload: payload)
       }
       return ClaimedRequest(
         id: id, lane: lane, rank: rank, epoch: epoch, lost: Int(clamping: rows.int(row, 4) ?? 0), eventPayload: eventPayload,

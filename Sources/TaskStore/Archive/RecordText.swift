@@ -25,6 +25,26 @@ package enum RecordText {
     }
   }
 
+  /// Reads requests, one after the other. Those that were submitted together often have the same text, which is read once.
+  package struct RequestReader {
+    private var last: (text: [UInt8], record: RequestRecord)?
+
+    package init() {}
+
+    /// Reads a request.
+    package mutating func request(_ text: [UInt8], id: RequestID, payload: [UInt8]) throws(Flaw) -> RequestRecord {
+      guard let last, last.record.id.origin == id.origin, last.text == text else {
+        let record = try RecordText.request(text, id: id, payload: payload)
+        last = (text, record)
+        return record
+      }
+      var record = last.record
+      record.id = id
+      if record.request.payload != payload { record.request.payload = payload }
+      return record
+    }
+  }
+
   /// Refuses a request of which a part is greater than a host may have written.
   package static func check(payloadBytes: Int, eventPayloadBytes: Int, checkpointBytes: Int) throws(Flaw) {
     for (part, bytes, limit) in [
