@@ -130,7 +130,8 @@ extension FleetSchema {
       counted text; running jsonb;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
-      SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p;
+      SELECT 0::bigint AS moved, min(l.due) AS next_due INTO due FROM taskhost.later l;
+      IF due.next_due <= now THEN SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p; END IF;
       patient := now - \(Preference.wait.wholeMilliseconds);
       -- A claim begins at the head of its lane. What a snapshot still sees lies before it, and is passed over once.
       FOR i, is_limited, head IN
@@ -225,12 +226,16 @@ extension FleetSchema {
           NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer, NULL::text
         FROM gone g JOIN taskhost.request r ON r.id = g.request ORDER BY g.rank, r.id;
       END IF;
+      -- There is rarely anything to tell, and to see that there is not costs less than to call what finds it.
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
         NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds),
           (SELECT min(r.deadline) FROM taskhost.request r WHERE r.deadline > now AND r.deadline < \(Int64.max)),
           (SELECT min(p.until) FROM taskhost.pause p WHERE p.until > now)), taskhost.now_ms(),
-        (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c),
-        (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l), EXISTS (SELECT FROM taskhost.unheard()),
+        CASE WHEN EXISTS (SELECT FROM taskhost.request r WHERE r.stop)
+          THEN (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c) END,
+        CASE WHEN EXISTS (SELECT FROM taskhost.request r WHERE r.deadline <= now AND r.deadline < \(Int64.max))
+          THEN (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l) END,
+        (EXISTS (SELECT FROM taskhost.raised) OR EXISTS (SELECT FROM taskhost.undecided)) AND EXISTS (SELECT FROM taskhost.unheard()),
         (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)
           WHERE EXISTS (SELECT FROM taskhost.ready q WHERE q.lane = w.lane::integer)), f.lanes, f.reached, taskhost.pauses(known_pauses)
         FROM (SELECT 1) AS one LEFT JOIN LATERAL taskhost.find_lanes(identifiers, lanes || watched, start, shut_identifiers, shut) f

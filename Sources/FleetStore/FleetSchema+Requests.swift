@@ -60,8 +60,6 @@ extension FleetSchema {
     """
     CREATE OR REPLACE FUNCTION taskhost.cancelled(me uuid) RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
     BEGIN
-      -- There is rarely any, and this costs less than to read all claims.
-      IF NOT EXISTS (SELECT FROM taskhost.request r WHERE r.stop) THEN RETURN; END IF;
       RETURN QUERY SELECT r.id FROM taskhost.request r LEFT JOIN taskhost.claim c ON c.request = r.id
         WHERE r.stop AND (c.incarnation = me OR c.request IS NULL AND r.state IN ('pending', 'blocked')) LIMIT 1000;
     END $$
@@ -156,8 +154,6 @@ extension FleetSchema {
     """
     CREATE OR REPLACE FUNCTION taskhost.unheard() RETURNS TABLE (request bigint, event text, payload bytea) LANGUAGE plpgsql AS $$
     BEGIN
-      -- There is rarely any, and this costs less than the joins.
-      IF NOT EXISTS (SELECT FROM taskhost.raised) AND NOT EXISTS (SELECT FROM taskhost.undecided) THEN RETURN; END IF;
       RETURN QUERY (SELECT e.request, e.event, e.payload FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request
       WHERE r.state = 'pending' AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = e.request) LIMIT \(FleetExchange.mostUnheard))
       UNION ALL (SELECT u.request, NULL, NULL FROM taskhost.undecided u JOIN taskhost.request r ON r.id = u.request
