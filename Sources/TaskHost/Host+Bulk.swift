@@ -62,18 +62,26 @@ extension Host {
       }
       result.add(step)
     }
-    guard order.action == .cancel else { return result }
-    // What runs, and what a host has taken meanwhile.
+    // What runs, if that is meant too, and what a host has.
     let seen = Set(result.done + result.refused.map(\.id))
-    for id in shared.map(\.id) where !seen.contains(id) {
+    for id in order.action == .cancel ? shared.map(\.id) : waiting where !seen.contains(id) {
       result.matched += 1
       do throws(RequestRefusal) {
-        _ = try await cancel(id)
+        try await carryOut(order, on: id)
         result.done.append(id)
         result.changes += 1
       } catch { result.refused.append(RetriedRequests.Refused(id: id, error)) }
     }
     return result
+  }
+
+  private func carryOut(_ order: BulkOrder, on id: RequestID) async throws(RequestRefusal) {
+    switch order.action {
+    case .cancel: _ = try await cancel(id)
+    case .retry: _ = try await retry(id)
+    case .discard: _ = try await discard(id)
+    case .snooze: _ = try await snooze(id, until: order.until ?? .distantPast)
+    }
   }
 
   /// Carries out an action on all requests of the host's fleet with this tag, identifier, or both.

@@ -116,6 +116,35 @@ struct FleetChangeTests {
     }
   }
 
+  @Test("a bulk action says which requests it could not change, because somebody else was changing them")
+  func locked() async throws {
+    try await withHosts(job: "echo ran > @PIPE@; exit 1") { fleet, first, second, lines in
+      var dead: [String] = []
+      for _ in 0..<2 {
+        dead.append(try await FleetGround.submit(first))
+        #expect(try lines.line() == "ran")
+        try await first.request(dead.last ?? "", is: "failed")
+      }
+      let late = try await FleetGround.submit(first, "--after", "1h")
+      let changing = try LineProgram(["/usr/bin/psql", "-X", "-q", "-A", "-t", "-d", fleet.address])
+      try changing.say("BEGIN; SELECT count(*) FROM (SELECT FROM taskhost.request ORDER BY id DESC LIMIT 2 FOR UPDATE) r;")
+      #expect(try changing.line() == "2")
+      for (action, more, done, refused) in [
+        ("snooze", ["--for", "3h"], [], [late]), ("retry", [], [dead[0]], [dead[1]]),
+      ] {
+        let result = try await second.cli(["tasks", action, "--filter", "identifier:job", "--yes", "--json"] + more)
+        let json = try result.json()
+        #expect(json["done"]?.array.compactMap(\.string) == done && json["matched"]?.integer == Int64(done.count + refused.count), "\(result)")
+        #expect(json["refused"]?.array.compactMap { $0["id"]?.string } == refused, "\(result)")
+        #expect(result.output.contains("has just changed, or a host of the fleet has it"), "\(result)")
+      }
+      try changing.say("ROLLBACK; SELECT 2;")
+      #expect(try changing.line() == "2")
+      let discarded = try await second.json("tasks", "discard", "--filter", "id:\(dead[1])", "--yes")
+      #expect(discarded["changes"]?.integer == 1, "\(discarded)")
+    }
+  }
+
   @Test("a dead letter whose unique key another request has is not retried, and can be discarded all the same")
   func heldKey() async throws {
     try await withHosts(job: "echo ran > @PIPE@; exit 1") { fleet, first, second, lines in
