@@ -134,7 +134,8 @@ struct FleetChangeTests {
       ] {
         let result = try await second.cli(["tasks", action, "--filter", "identifier:job", "--yes", "--json"] + more)
         let json = try result.json()
-        #expect(json["done"]?.array.compactMap(\.string) == done && json["matched"]?.integer == Int64(done.count + refused.count), "\(result)")
+        #expect(json["done"]?.array.compactMap(\.string) == done, "\(result)")
+        #expect(json["matched"]?.integer == Int64(done.count + refused.count), "\(result)")
         #expect(json["refused"]?.array.compactMap { $0["id"]?.string } == refused, "\(result)")
         #expect(result.output.contains("has just changed, or a host of the fleet has it"), "\(result)")
       }
