@@ -214,6 +214,7 @@ public final class Host: Sendable {
       if lost > 0 { log.notice("\(lost) runs were lost with the previous host process: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
+    fleet?.agent.cancelForLaunch(registry.cancelled(among: fleet?.identifiers ?? []))
     try fleet?.agent.begin()
     for plugin in registry.registered {
       plugin.logRegistration(to: log)
@@ -358,6 +359,15 @@ extension PluginLaunching.Result {
         if case .submit(let request) = change { isForFleet = shared.contains(request.identifier) }
         return PluginLaunchChange(change, by: first, isForFleet: isForFleet)
       }
+    }
+  }
+}
+
+extension PluginLaunching.Result {
+  /// Those of these identifiers of which plugins have cancelled what was pending, while they launched.
+  func cancelled(among shared: Set<TaskIdentifier>) -> Set<TaskIdentifier> {
+    registered.reduce(into: []) { cancelled, plugin in
+      for case .cancel(let identifiers) in plugin.changes { cancelled.formUnion(shared.intersection(identifiers)) }
     }
   }
 }

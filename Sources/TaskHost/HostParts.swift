@@ -22,6 +22,8 @@ struct HostParts: Sendable {
   let moved: [RequestID: RequestID]
   /// Requests that the fleet has from the store, and that have ended in the store.
   let stale: [RequestID]
+  /// The fleet for plugins that launch; nil if the host is in none.
+  let launchFleet: LaunchFleet?
   /// The version of this program; nil if nobody says it.
   let program: String?
   let crashMemory: CrashMemory
@@ -52,7 +54,9 @@ struct HostParts: Sendable {
     self.program = program
     approvals = ApprovalBook(path: directory.approvals)
     rules = RulesInForce(HostRules(configuration, stateDirectory: directory.path))
-    (fleet, moved, stale) = try Self.fleetOrigin(configuration, directory, store, log)
+    let failure: FleetError?
+    (fleet, moved, stale, failure) = try Self.fleetOrigin(configuration, directory, store, log)
+    launchFleet = LaunchFleet(configuration, origin: fleet, failure: failure)
     // By their ids, its own requests would be the fleet's.
     guard fleet != store.origin else {
       throw HostFailure(

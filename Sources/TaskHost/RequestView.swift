@@ -26,20 +26,7 @@ struct RequestView: RecordReading {
   /// Those that are due by a time, and those that wait for events, are only the host's own and what it holds for its fleet.
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
     guard fleet != nil, query.dueBy == nil, !query.waitsForEvent else { return try held.requests(query) }
-    return try all(RequestScan(query))
-  }
-
-  /// The requests that ``RequestScan/covers(_:)`` holds for, as many as `scan` wants.
-  private func all(_ scan: RequestScan) throws(StoreError) -> [RequestRecord] {
-    let wanted = max(1, scan.limit)
-    var (found, scan): ([RequestRecord], _) = ([], scan)
-    repeat {
-      scan.limit = wanted - found.count
-      let page = try self.scan(scan) { _ in true }
-      found += page.records
-      scan.after = page.next
-    } while scan.after != nil && found.count < wanted
-    return found
+    return try RequestScan(query).all { (scan) throws(StoreError) in try self.scan(scan) { _ in true } }
   }
 
   /// The same, but looks at a bounded number of requests.
@@ -79,7 +66,8 @@ struct RequestView: RecordReading {
   /// The waiting requests of these identifiers, as ``RequestStore/pendingRequests(of:after:)`` gives them.
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
     guard shares(identifiers) else { return try held.pendingRequests(of: identifiers, after: request) }
-    let records = try all(Self.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit))
+    let records = try Self.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit)
+      .all { (scan) throws(StoreError) in try self.scan(scan) { _ in true } }
     let elsewhere = try payloads(of: records.map(\.id))
     do {
       return try PendingPage(of: records) { id in try elsewhere[id] ?? held.request(id)?.request.payload ?? [] }
@@ -133,6 +121,23 @@ struct RequestView: RecordReading {
   func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     if let record = try store.run(id) { return record }
     return try fleet?.readIfThere { (session) throws(FleetError) in try session.run(id) } ?? nil
+  }
+}
+
+extension RequestScan {
+  /// All that it finds, as many as it wants.
+  ///
+  /// - Parameter page: Looks at a part.
+  func all(_ page: (RequestScan) throws(StoreError) -> ScannedRequests) throws(StoreError) -> [RequestRecord] {
+    let wanted = max(1, limit)
+    var (found, scan): ([RequestRecord], _) = ([], self)
+    repeat {
+      scan.limit = wanted - found.count
+      let part = try page(scan)
+      found += part.records
+      scan.after = part.next
+    } while scan.after != nil && found.count < wanted
+    return found
   }
 }
 

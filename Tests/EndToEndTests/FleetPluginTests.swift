@@ -9,9 +9,9 @@ struct FleetPluginTests {
   /// Two hosts with a plugin of which the fleet has the identifiers.
   private func withHosts(
     _ plugin: String = "script", _ identifiers: [String] = ["test.script"], _ definitions: [String] = [],
-    _ body: (FleetGround, HostProcess, HostProcess) async throws -> Void
+    in ground: FleetGround? = nil, _ body: (FleetGround, HostProcess, HostProcess) async throws -> Void
   ) async throws {
-    let fleet = try await FleetGround(lease: "10s")
+    let fleet = if let ground { ground } else { try await FleetGround(lease: "10s") }
     try await HostProcess.prepare { first in
       try await HostProcess.prepare { second in
         for (name, host) in [("a", first), ("b", second)] {
@@ -70,6 +70,39 @@ struct FleetPluginTests {
       #expect(words.hasPrefix("-10 ") && words.contains("has 10000 idempotency keys on record"), "\(words)")
       let client = try await host.cli("submit", "test.one", "--after", "2h", "--idempotency-key", "a client's")
       #expect(client.status == 0, "\(client)")
+    }
+  }
+
+  @Test("a launch lists and cancels what waits in the fleet, whoever has submitted it, before what it submits goes there")
+  func launch() async throws {
+    let fleet = try await FleetGround(lease: "10s", server: try PostgresServer())
+    let identifiers = ["test.requests.first", "test.requests.second"]
+    try await withHosts("requests", identifiers, ["-DAT_LAUNCH=told(\"at launch\")"], in: fleet) { fleet, first, second in
+      func submit(_ identifier: String, _ payload: String) async throws -> String {
+        try #require(try await first.json("submit", identifier, "--after", "2h", "--payload", payload)["id"]?.string)
+      }
+      let (kept, cancelled) = (try await submit(identifiers[0], "\"a\""), try await submit(identifiers[1], "\"b\""))
+      let calls = """
+        told("at launch"); held(IDENTIFIER ".second", "gone"); status = requests->launch_cancel(launch, IDENTIFIER ".second"); \
+        held(IDENTIFIER ".second", "new")
+        """
+      try await second.terminate()
+      try await second.add("requests.so", "requests", ["-DAT_LAUNCH=\(calls)"])
+      try await second.start()
+      try await second.current.line(with: "at launch: status 0, 2 pending, 0 failures", ".first", "a", ".second", "b")
+      try await first.request(cancelled, is: "cancelled")
+      // The launch of a host whose database is away is told so, and what it has asked for waits.
+      try fleet.server.kill()
+      try await second.terminate()
+      try await second.start()
+      try await second.current.line(with: "at launch: status -11, 0 pending")
+      let parked = try await second.json("tasks", "list", "state:paused")["requests"]?.array.compactMap { $0["id"]?.string } ?? []
+      #expect(parked.count == 1, "\(parked)")
+      try fleet.server.start()
+      let moved = try await second.request(try #require(parked.first), is: "cancelled")["last_message"]?.string ?? ""
+      let new = try #require(moved.split(separator: " ").last.map(String.init))
+      let pending = try await second.json("tasks", "list", "state:pending")["requests"]?.array.compactMap { $0["id"]?.string } ?? []
+      #expect(Set(pending) == [kept, new], "\(pending), \(moved)")
     }
   }
 

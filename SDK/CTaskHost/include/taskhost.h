@@ -519,10 +519,13 @@ typedef struct taskhost_requests {
 
   /* Visits the requests that were pending before this launch, whatever the launch itself submits or cancels. It visits
    * none until the host has settled that the identifiers belong to the plugin; then it launches a plugin that asked
-   * once more. ENOTPERMITTED: the plugin has not registered yet. */
+   * once more. Of identifiers with scope = "fleet", it visits what waits in the fleet, whichever host has submitted it;
+   * EUNAVAILABLE then also means that the fleet's database cannot be asked. ENOTPERMITTED: the plugin has not registered
+   * yet. */
   taskhost_status (*launch_list)(taskhost_launch launch, taskhost_request_visitor visit, void *context);
   /* Cancels the pending requests of an identifier that the plugin has registered, NULL: of all of them. The host
-   * carries it out after the launch has succeeded, in order with launch_submit, and drops it in a probe.
+   * carries it out after the launch has succeeded, in order with launch_submit, and drops it in a probe. In a fleet, it
+   * does so once the database answers.
    * ENOTPERMITTED: not registered (yet). ELIMIT: more than 1,000 submissions and cancellations. */
   taskhost_status (*launch_cancel)(taskhost_launch launch, const char *identifier);
 } taskhost_requests;

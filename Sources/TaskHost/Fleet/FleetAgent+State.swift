@@ -50,8 +50,10 @@ extension FleetAgent {
     var trouble = FleetTrouble()
     /// Why submissions were refused last, and until when that counts if none comes.
     var (refusals, refusalsEnd) = (FleetTrouble(), MonotonicTime.distantFuture)
-    /// See ``set(stale:)``.
-    var stale: [RequestID] = []
+    /// The identifiers of which what waits in the fleet is to be cancelled, see ``cancelForLaunch(_:)``.
+    var launchCancels: Set<TaskIdentifier> = []
+    /// What is in the fleet and should not be: it is cancelled there, if nobody runs it yet.
+    var unwanted: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
     /// How many requests were added that are due soon, see ``note(added:)``.

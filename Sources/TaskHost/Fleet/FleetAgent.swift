@@ -223,13 +223,16 @@ final class FleetAgent: Sendable {
     wake()
   }
 
-  /// These are in the fleet by mistake: they are cancelled there, if nobody runs them yet.
-  func set(stale: [RequestID]) { state.withLock { $0.stale = stale } }
+  /// These are in the fleet although they have ended in the host's store since it was exported: they must not run again.
+  func set(stale: [RequestID]) {
+    guard !stale.isEmpty else { return }
+    log.warning(
+      "\(stale.count) requests were imported into the fleet by an export that is older than their ends here: those that nobody runs are cancelled"
+    )
+    state.withLock { $0.unwanted += stale }
+  }
 
   // MARK: For the thread that looks
-
-  /// See ``set(stale:)``.
-  var stale: [RequestID] { state.withLock { $0.stale } }
 
   /// The schedules of the fleet's identifiers, with a number that changes with them.
   var schedules: (all: [ScheduleName: ScheduledRequest], version: Int) { state.withLock { ($0.schedules, $0.schedulesVersion) } }

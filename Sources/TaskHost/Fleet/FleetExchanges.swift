@@ -123,7 +123,8 @@ final class FleetExchanges {
     let session = try connected()
     keepDays(session)
     try stream.look(session)
-    agent.parking.move(by: agent)
+    try findLaunchCancels(session)
+    if agent.state.withLock({ $0.unwanted.isEmpty }) { agent.parking.move(by: agent) }
     try writer.refuseExcess(&work.arrivals, session)
     let (known, isLeaving) = (agent.lease.incarnation, agent.lease.isLeaving)
     // Whether what has arrived may wait until the host knows what it wants.
@@ -141,6 +142,7 @@ final class FleetExchanges {
     try keep(&work.keepings, session, incarnation)
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
     try clear(session, incarnation, besides: work.settled)
+    try cancelUnwanted(session, incarnation)
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !work.isAsked, !work.mayHaveRoom, work.added == 0, single == nil, let rest = looks.rest { return rest }
@@ -232,7 +234,6 @@ final class FleetExchanges {
           """)
       }
     }
-    try cancelStale(session, incarnation)
     cleared = incarnation
   }
 
@@ -274,20 +275,6 @@ final class FleetExchanges {
       default: throw error
       }
       return try exchange(adding: nil)
-    }
-  }
-
-  /// What has ended in the host's store since it was exported must not run again in the fleet.
-  private func cancelStale(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
-    var rest = agent.stale[...]
-    guard !rest.isEmpty else { return }
-    agent.log.warning(
-      "\(rest.count) requests were imported into the fleet by an export that is older than their ends here: those that nobody runs are cancelled"
-    )
-    while !rest.isEmpty {
-      try run(FleetErrand(untold: Array(rest.prefix(Self.mostClaimed))) { .cancel(waiting: $0) }, session, incarnation)
-      rest = rest.dropFirst(Self.mostClaimed)
-      agent.set(stale: Array(rest))
     }
   }
 

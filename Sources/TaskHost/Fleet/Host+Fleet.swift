@@ -11,11 +11,12 @@ extension HostParts {
   ///
   /// The database must be reached once; later launches go by what was noted in the state directory.
   ///
-  /// - Returns: `moved` has the ids in the store and in the fleet; `stale` those in the fleet of requests that have ended in the store.
+  /// - Returns: `moved` has the ids in the store and in the fleet; `stale` those in the fleet of requests that have ended in the store; `failure`
+  ///   says why the database could not be reached.
   static func fleetOrigin(
     _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ log: Logger
-  ) throws(HostFailure) -> (origin: UInt64?, moved: [RequestID: RequestID], stale: [RequestID]) {
-    guard let address = configuration.fleet.url else { return (nil, [:], []) }
+  ) throws(HostFailure) -> (origin: UInt64?, moved: [RequestID: RequestID], stale: [RequestID], failure: FleetError?) {
+    guard let address = configuration.fleet.url else { return (nil, [:], [], nil) }
     let noted = (try? WholeTransfer.read(directory.fleetMark, atMost: 64)).flatMap {
       UInt64(String(decoding: $0, as: UTF8.self).prefix(while: \.isHexDigit), radix: 16)
     }
@@ -30,7 +31,7 @@ extension HostParts {
         moved.isEmpty
         ? []
         : try session.imported(from: store.origin, isLive: true).filter { (try? store.request($0.key))?.hasEndedHere == true }.map(\.value)
-      return (session.origin, moved, stale)
+      return (session.origin, moved, stale, nil)
     } catch {
       let mayHeal =
         switch error {
@@ -52,7 +53,7 @@ extension HostParts {
             + "and only the fleet's database can say whether they were moved there")
       }
       log.error("\(error); the host's own work goes on")
-      return (noted, [:], [])
+      return (noted, [:], [], error)
     }
   }
 

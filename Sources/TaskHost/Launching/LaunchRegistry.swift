@@ -9,16 +9,21 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
   let stateDirectory: String
   let submissionRules: SubmissionRules
   let store: any RequestStore
+  let fleet: LaunchFleet?
   let log: Logger
   private let monitor = Monitor()
   private var taken: [TaskIdentifier: String] = [:]
   let rules: IdentifierRules
 
-  init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, store: any RequestStore, log: Logger) {
+  init(
+    configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, store: any RequestStore,
+    fleet: LaunchFleet?, log: Logger
+  ) {
     self.configuration = configuration
     self.stateDirectory = stateDirectory
     self.submissionRules = submissionRules
     self.store = store
+    self.fleet = fleet
     self.log = log
     rules = IdentifierRules(configuration)
   }
@@ -100,9 +105,10 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
         if registry.has(identifier, file: file) { return true }
         return isOwner && (try? registry.check(identifier, for: file, isProvisional: false)) != nil
       }
-      do { return try registry.store.pendingRequests(of: own, after: request) } catch {
-        throw CallFailure(.unavailable, error.description)
-      }
+      do throws(StoreError) {
+        guard let fleet = registry.fleet, fleet.shares(own) else { return try registry.store.pendingRequests(of: own, after: request) }
+        return try fleet.pendingRequests(of: own, after: request, besides: registry.store)
+      } catch { throw CallFailure(.unavailable, error.description) }
     }
 
     /// A plugin launched in the host reaches everything that the host does.

@@ -63,7 +63,7 @@ struct PluginLaunching {
     (self.approvals, self.running, self.isDry) = (approvals, running, isDry)
     registry = LaunchRegistry(
       configuration: configuration, stateDirectory: parts.directory.path, submissionRules: rules.submissions, store: parts.store,
-      log: log)
+      fleet: parts.launchFleet, log: log)
     specs = try WorkerSpecs(configuration, stateDirectory: parts.directory.path)
     cache = VerdictCache(parts.store, specs: specs)
     copies = parts.copies

@@ -91,9 +91,12 @@ extension Host {
       return prepared.report
     }
     log.notice("reloaded: \(prepared.report.count.map { "\($0) changed" } ?? "nothing has changed")", metadata: ["by": "\(who)"])
-    // What a new plugin has submitted for the fleet waits in the store.
-    fleet?.agent.parking.added()
-    fleet?.agent.wake()
+    if let fleet {
+      // What a new plugin has submitted for the fleet waits in the store, until what it has cancelled there is found.
+      fleet.agent.cancelForLaunch(prepared.plugins.cancelled(among: fleet.identifiers))
+      fleet.agent.parking.added()
+      fleet.agent.wake()
+    }
     for (request, refusal) in adopted.refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     // It is in force: if no thread can be had for the rest, that waits for the next reload.
     try? await onThread { .success(self.conclude(prepared)) }
