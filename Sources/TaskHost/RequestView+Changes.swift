@@ -1,4 +1,5 @@
 import FleetStore
+import HostThreads
 import TaskFilters
 import TaskModel
 import TaskScheduler
@@ -35,8 +36,13 @@ extension RequestView {
     guard let fleet, fleet.has(id) else { return change(id, .cancel(id), completion: completion) }
     do throws(StoreError) {
       // What is here stops while the database is told, which may take a while. The answer waits for that.
-      if try held.request(id)?.state == .running { fleet.agent.cancelHeld(id) { _ in } }
-      guard try stop(id, fleet), var record = try request(id) else { return change(id, .cancel(id), completion: completion) }
+      let asked = try held.request(id)?.state == .running ? Awaited<Result<RequestRecord, RequestRefusal>>() : nil
+      if let asked { fleet.agent.cancelHeld(id) { asked.set($0) } }
+      guard try stop(id, fleet), var record = try request(id) else {
+        // It may have ended by that, which the database knows by now.
+        if let asked, try held.request(id) == nil, case .success(let cancelled) = asked.wait() { return completion(.success(cancelled)) }
+        return change(id, .cancel(id), completion: completion)
+      }
       if !record.state.isFinal { record.stopRequested = .cancelled }
       // If this host has it, that is the first to know; if it has just ended here, the database knows.
       fleet.agent.cancelHeld(id) { [record] in completion(.success((try? $0.get()) ?? record)) }

@@ -17,7 +17,7 @@ struct RequestView: RecordReading {
   let fleet: FleetView?
 
   /// Why lists have only a part of what there is now: the fleet's database cannot be asked.
-  var gap: String? { fleet?.agent.trouble.map { "\($0): what the fleet has besides is not listed" } }
+  var gap: String? { fleet?.trouble.map { "\($0): what the fleet has besides is not listed" } }
 
   // MARK: Requests
 
@@ -120,7 +120,8 @@ struct RequestView: RecordReading {
   /// A run that has ended, with all fields; nil if there is none.
   func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     if let record = try store.run(id) { return record }
-    return try fleet?.readIfThere { (session) throws(FleetError) in try session.run(id) } ?? nil
+    // Who asks for one by its id must not hear that there is none.
+    return try fleet?.read { (session) throws(FleetError) in try session.run(id) } ?? nil
   }
 }
 

@@ -48,6 +48,19 @@ struct FleetLimitTests {
     }
   }
 
+  @Test("a host that has begun all that a rate allows begins more as soon as it allows that")
+  func alone() async throws {
+    let fleet = try await FleetGround(lease: "30s")
+    try await fleet.withHosts(job: "date +%s%3N > @PIPE@", keys: "rate_limit = \"2/1s\"") { first, _ in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first)
+      for _ in 0..<6 { _ = try await FleetGround.submit(first) }
+      let begun = try (0..<6).map { _ in try #require(Int64(try lines.line())) }
+      // A host that is woken by nothing looks after five seconds.
+      #expect(begun[5] - begun[0] < 4500, "\(begun)")
+    }
+  }
+
   @Test("a publication of all tables, as for logical replication, keeps nothing from running")
   func publication() async throws {
     let fleet = try await FleetGround(lease: "10s")

@@ -1,5 +1,7 @@
 import Foundation
+import HostThreads
 import PostgresTestSupport
+import TaskModel
 import TestSupport
 import Testing
 
@@ -134,6 +136,45 @@ struct FleetPluginTests {
       for id in after { try await first.request(id, is: "succeeded") }
       #expect(try fleet.server.run(runs, on: fleet.address) == "1000|600")
       #expect(try fleet.server.run("SELECT count(*) FROM taskhost.claim", on: fleet.address) == "0")
+    }
+  }
+
+  @Test("what a host has claimed ahead of short runs goes back as soon as runs turn long")
+  func turnsLong() async throws {
+    let fleet = try await FleetGround(lease: "30s")
+    try await HostProcess.prepare { host in
+      try await host.add("requests.so", "requests")
+      try host.configure(
+        """
+        [fleet]
+        url = "\(fleet.address)"
+        [plugin."test.requests.first"]
+        scope = "fleet"
+        [plugin."test.requests.first".entitlements]
+        write = ["\(host.directory("shared"))"]
+        [plugin."test.requests.second"]
+        scope = "fleet"
+        """)
+      try await FleetGround.joined(host)
+      let gate = try host.directory.fifo("gate")
+      func submit(_ count: Int, _ payload: String) -> [String] {
+        Array(repeating: #"{"identifier":"test.requests.first","payload":"\#(payload)"}"#, count: count)
+      }
+      let requests = submit(300, "") + submit(4, "gate \(gate.path)") + submit(600, "")
+      let answer = try await host.post("/v1/requests", "[\(requests.joined(separator: ","))]")
+      #expect(answer.status == 201)
+      try await gate.arrival()
+      // Else they go back after two seconds.
+      let deadline = SystemClock.now + .milliseconds(1500)
+      let claims = "SELECT count(*) FROM taskhost.claim"
+      while try fleet.server.run(claims, on: fleet.address) != "4" {
+        guard SystemClock.now < deadline else { throw TestFailure("it holds \(try fleet.server.run(claims, on: fleet.address))") }
+      }
+      gate.release()
+      let left = "SELECT count(*) FROM taskhost.request"
+      while try fleet.server.run(left, on: fleet.address) != "0" {
+        guard SystemClock.now < deadline + .seconds(30) else { throw TestFailure("not all have run") }
+      }
     }
   }
 

@@ -251,6 +251,22 @@ import Testing
     #expect(world.orders.count == 1)
   }
 
+  @Test("a host of a fleet may have several times as many at hand, as long as its runs are short and none of them turns long")
+  func atHand() throws {
+    let world = try busy()
+    world.core.fleet = 9
+    func demand() throws -> LaneDemand { try #require(world.core.demand(for: [Lane(.sample())], now: world.now).first) }
+    let short = try demand()
+    #expect(short.room == 0 && short.spare == 4 * (short.busy - 1) && short.soon == 1000)
+    try world.advance(.milliseconds(20))
+    let stuck = try demand()
+    #expect(stuck.room == 0 && stuck.busy == 1 && stuck.spare == 0 && stuck.soon == 0)
+    try world.finish(world.begun[1], .success, took: .milliseconds(30))
+    #expect(try demand().soon == 3 && demand().spare == 0)
+    world.core.handlers[.sample()]?.heldUntil = .distantFuture
+    #expect(try demand().soon == 0 && demand().busy == 1, "nothing begins, and what runs goes on")
+  }
+
   @Test(
     "a drain, a suspension, a hold and a lost condition give back what is ahead", arguments: ["drain", "suspension", "hold", "condition"])
   func givesBack(_ what: String) throws {

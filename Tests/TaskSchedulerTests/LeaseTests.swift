@@ -78,22 +78,6 @@ struct LeaseTests {
     #expect(await host.laneDemand()?.room == 1)
   }
 
-  @Test("a handler of short runs may have more at hand although nothing could begin now; one of long runs may not")
-  func spare() async throws {
-    for (took, isShort) in [(Duration.microseconds(100), true), (.seconds(1), false)] {
-      let host = try Holder(slots: 2)
-      #expect(try await host.lease([host.record(1)]) == [])
-      var report = RunReport()
-      report.handlerTime = took
-      host.launcher.tell(.ended(try await host.order().run, .returned(.success, stop: nil), report))
-      _ = try await host.surrendered()
-      // 100 µs: as many ahead as two threads run in 2 ms.
-      #expect(try await host.lease((2...100).map { host.record($0) }) == [])
-      let demand = try #require(await host.laneDemand())
-      #expect(demand.room == 0 && demand.busy == (isShort ? 42 : 2) && demand.spare == (isShort ? 160 : 0))
-    }
-  }
-
   @Test("a change to what has not begun gives it back; of what runs, the next owner is to find it changed, and otherwise as it was")
   func changes() async throws {
     let host = try Holder()

@@ -351,6 +351,11 @@ final class FleetAgent: Sendable {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation && $0.value.since < time }.map(\.key) }
   }
 
+  /// What the host holds of these lanes.
+  func held(of lanes: Set<Int64>) -> [RequestID] {
+    state.withLock { state in state.holdings.filter { lanes.contains($0.value.lane) }.map(\.key) }
+  }
+
   /// The claims that the host holds as this incarnation.
   func claims(as incarnation: String) -> [(id: RequestID, epoch: Int64)] {
     state.withLock { state in state.holdings.filter { $0.value.incarnation == incarnation }.map { ($0.key, $0.value.epoch) } }

@@ -20,10 +20,12 @@ extension FleetExchanges {
     let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
     let demands = answer.wait()
+    looks.opens(in: demands.compactMap(\.opensIn).min())
     let isAhead = demands.contains { $0.spare > 0 } && agent.heldBytes < Self.mostHeldAhead
-    let counts = isAhead ? agent.heldCounts(besides: ended) : [:]
+    let counts = agent.heldCounts(besides: ended)
     var held: [TaskIdentifier: Int] = [:]
     for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
+    giveBack(zip(all, demands).filter { (held[$0.lane.identifier] ?? 0) > $1.busy + $1.room + $1.soon && counts[$0.id] != nil }.map(\.0.id))
     return zip(all, demands).compactMap { lane, demand in
       var room = demand.room
       if isAhead, demand.spare > 0 {
@@ -39,6 +41,12 @@ extension FleetExchanges {
       wanted.ratePerKey = demand.ratePerKey.map { ($0.count, $0.period) }
       return wanted
     }
+  }
+
+  /// Gives back what has not begun of these lanes: it came ahead of runs that were short, or while the lanes were open.
+  private func giveBack(_ lanes: [Int64]) {
+    guard !lanes.isEmpty else { return }
+    agent.scheduler.giveBack(agent.held(of: Set(lanes))) { _ in }
   }
 
   /// Whether an identifier got all that the host wanted of it, or the claim is so large that it may have been cut short.

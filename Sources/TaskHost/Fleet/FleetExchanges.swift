@@ -39,7 +39,7 @@ final class FleetExchanges {
   /// How often the host has looked, while it leaves, since its runs are dead.
   var looksSinceDead = 0
   /// When and why the host looks at the database.
-  private var looks = FleetLooks()
+  var looks = FleetLooks()
 
   /// How often reasons are published at most, how often other reasons for the same lanes, and of how many lanes.
   private static let publishPause = Duration.seconds(2)

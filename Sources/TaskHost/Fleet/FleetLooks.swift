@@ -16,6 +16,8 @@ struct FleetLooks {
   private var leftSome = false
   /// When it is asked next whether the host could take something anew.
   private var checkDue = MonotonicTime(nanoseconds: 0)
+  /// When a lane opens of which the host takes nothing now.
+  private var opening = MonotonicTime.distantFuture
 
   /// The most that passes between looks of the fleet, and of a host that has requests of it or is not told; also how often a host looks
   /// whether it could take more.
@@ -35,7 +37,7 @@ struct FleetLooks {
 
   /// How long until something is to be asked or looked at; nil if that is now.
   var rest: Duration? {
-    let rest = min(due, checkDue) - SystemClock.now
+    let rest = min(due, checkDue, opening) - SystemClock.now
     return rest > .zero ? rest : nil
   }
 
@@ -44,8 +46,15 @@ struct FleetLooks {
     let rest = due - SystemClock.now
     guard rest > .zero, lanes.isEmpty || !leftSome && lanes.isSubset(of: wanted) else { return nil }
     checkDue = SystemClock.now + Self.pause
-    return min(rest, Self.pause)
+    return min(rest, Self.pause, untilOpening)
   }
+
+  /// The host was asked what it could take: the first of the lanes that are closed opens by itself after this time.
+  mutating func opens(in time: Duration?) {
+    opening = time.map { SystemClock.now + $0 + .milliseconds(1) } ?? .distantFuture
+  }
+
+  private var untilOpening: Duration { max(.zero, opening - SystemClock.now) }
 
   /// The host has looked for these lanes.
   ///
@@ -54,7 +63,7 @@ struct FleetLooks {
   mutating func looked(wanting lanes: Set<Int64>, next: Duration, leftSome: Bool = false) -> Duration {
     let now = SystemClock.now
     (wanted, due, checkDue, self.leftSome) = (lanes, now + next, leftSome ? now : now + Self.pause, leftSome)
-    return leftSome ? .zero : min(next, Self.pause)
+    return leftSome ? .zero : min(next, Self.pause, untilOpening)
   }
 
   /// The longest time that a host may wait before its next look. A random part of it keeps hosts that began together from looking together.

@@ -73,6 +73,12 @@ final class HandlerState {
     return min(allowance, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
   }
 
+  /// How many runs could begin within a time beyond those that it has, if these take as long as its recent ones.
+  func begins(within time: Duration) -> Int {
+    guard suspension == nil, !isStuck, let typicalRun else { return 0 }
+    return Int(time.wholeNanoseconds / max(1, typicalRun)).multiplied(saturatingBy: contract.maxConcurrentRuns)
+  }
+
   private static let shortRun: Int64 = 2_000_000
   private static let mostAhead = 240
   /// How long a queue may stand still: ten times the limit of a short run.

@@ -18,10 +18,14 @@ extension SchedulerCore {
       guard mayStart, fleet != nil, let handler = handlers[lane.identifier] else { return LaneDemand(room: 0) }
       let state = handler.lane(lane.gates)
       let holds = holds(on: state, of: handler, now: now)
-      // What has no slot now may come ahead of its turn.
-      guard holds.allSatisfy({ $0.gate == .plugin }) else { return LaneDemand(room: 0) }
       var demand = LaneDemand(room: holds.isEmpty ? room(of: handler) : 0)
       demand.busy = handler.running + handler.queued + handler.held
+      // What has no slot now may come ahead of its turn.
+      guard holds.allSatisfy({ $0.gate == .plugin }) else {
+        demand.opensIn = opening(of: state, handler, now: now).flatMap { $0 > now ? $0 - now : nil }
+        return demand
+      }
+      demand.soon = handler.begins(within: LaneDemand.soonTime)
       // What has limits would wait for them here, and another host could begin it.
       demand.spare = mayQueue(state, of: handler) ? handler.ahead * LaneDemand.spareTimes : 0
       let limits = policy.limits(of: lane.identifier)
@@ -177,8 +181,14 @@ public struct LaneDemand: Sendable, Hashable {
   /// How many more than `busy` and `room` the host may have of the identifier: while the database takes what has ended and gives more, short
   /// runs go on with these. It is the work of some milliseconds, so other hosts lose nothing by it.
   public var spare = 0
+  /// How many more than `busy` and `room` will begin soon: what the host has besides is for others.
+  public var soon = 0
+  /// What that is.
+  static let soonTime = Duration.milliseconds(100)
   /// Half of ``spare`` is at hand while the other half is claimed.
   static let spareTimes = 4
+  /// How long until the lane opens by itself, if it is closed now; nil if something must happen first.
+  public var opensIn: Duration?
   /// How often runs of the identifier may begin.
   public var rate: Rate?
   /// How many runs of the lane's concurrency key there may be at a time; nil if it has none.

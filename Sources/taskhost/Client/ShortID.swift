@@ -23,7 +23,7 @@ enum ShortID {
         var found: [String] = []
         for key in keys {
           let filter = "identifier:\(text[..<slash]) key:\(RequestFilter.quoted(key))" + state
-          found += try await ids(RequestPage.self, "/v1/requests", filter, limit: 1, client)
+          found += try await ids(of: text, RequestPage.self, "/v1/requests", filter, limit: 1, client)
         }
         if let only = found.first, found.count == 1 { return only }
         guard found.isEmpty else {
@@ -50,7 +50,7 @@ enum ShortID {
       throw CommandFailure(
         .refused, text, "no id of a \(kind) begins so", remedy: "ids look like 01976c1e-0000-7000-8000-000000000000")
     }
-    let found = try await ids(page, path, "id:\(text)", limit: shown + 1, client)
+    let found = try await ids(of: text, page, path, "id:\(text)", limit: shown + 1, client)
     guard let only = found.first else { throw CommandFailure(.refused, text, "no \(kind) has an id that begins so") }
     guard found.count > 1 else { return only }
     let more = found.count > shown ? ", …" : ""
@@ -60,8 +60,10 @@ enum ShortID {
   }
 
   /// The ids of what a filter selects, newest first.
+  ///
+  /// - Parameter text: What a person has written.
   private static func ids<Page: ListingPage>(
-    _ page: Page.Type, _ path: String, _ filter: String, limit: Int, _ client: ControlClient
+    of text: String, _ page: Page.Type, _ path: String, _ filter: String, limit: Int, _ client: ControlClient
   ) async throws -> [String] {
     var ids: [String] = []
     var next: String?
@@ -71,6 +73,7 @@ enum ShortID {
       // Live runs come first, and once more at their place.
       for row in answer.rows where !ids.contains(row.id) { ids.append(row.id) }
       next = answer.next
+      if let gap = answer.incomplete, ids.isEmpty { throw CommandFailure(.refused, text, "cannot be looked for: \(gap)") }
     } while next != nil && ids.count < limit
     return ids
   }

@@ -50,6 +50,12 @@ import Testing
     #expect(looks.rest(wanting: [1]) == nil)
     _ = looks.looked(wanting: [1], next: .seconds(30))
     #expect(looks.rest(wanting: [1]) == .seconds(5))
+    // A lane opens before that.
+    looks.opens(in: .seconds(1))
+    #expect(looks.rest.map { $0 <= .seconds(2) } == true && looks.rest(wanting: [1]).map { $0 <= .seconds(2) } == true)
+    #expect(looks.looked(wanting: [1], next: .seconds(30)) <= .seconds(2))
+    looks.opens(in: nil)
+    #expect(looks.rest(wanting: [1]) == .seconds(5))
   }
 
   @Test("an end that is here before its waking is a reason to look: it would be forgotten otherwise; a submission alone is none")
