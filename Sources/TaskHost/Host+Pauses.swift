@@ -25,8 +25,12 @@ extension Host {
     var begun = BegunPause(pause: pause)
     let waiting = try await held(by: pause, in: [.blocked, .pending, .claimed])
     (begun.waiting, begun.hasMore) = (waiting.records.count, waiting.next != nil)
-    // Without the fleet's database, nobody knows how many.
-    if order.isOfFleet, view.gap != nil { begun.hasMore = true } else { begun.running = try await held(by: pause, in: [.running]).records.count }
+    if order.isOfFleet, view.gap != nil {
+      // Without the fleet's database, nobody knows how many.
+      begun.hasMore = true
+    } else {
+      begun.running = try await held(by: pause, in: [.running]).records.count
+    }
     guard !isDry else { return begun }
     let end = order.until.map { " for \(DurationText.format($0 - pause.since))" } ?? ""
     log.notice("\(pause.subject) is paused\(end) by \(order.by)\(order.reason.map { ": \($0)" } ?? "")", metadata: ["pause": "\(pause.id)"])

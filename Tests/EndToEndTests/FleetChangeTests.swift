@@ -116,6 +116,21 @@ struct FleetChangeTests {
     }
   }
 
+  @Test("a cancel of what runs is answered as done, however soon the run ends by it")
+  func cancelled() async throws {
+    try await withHosts(job: "echo up > @PIPE@; exec sleep 600") { _, first, second, lines in
+      for host in [first, first, second, second] {
+        let id = try await FleetGround.submit(host)
+        #expect(try lines.line() == "up")
+        let answer = try await first.cli("tasks", "cancel", id)
+        #expect(answer.status == 0 && answer.output.contains("asked to stop"), "\(answer)")
+        try await second.request(id, is: "cancelled")
+      }
+      let audit = try await first.cli("audit")
+      #expect(audit.output.split(separator: "\n").count { $0.contains("cancelRequest") } == 4, "\(audit)")
+    }
+  }
+
   @Test("a bulk action says which requests it could not change, because somebody else was changing them")
   func locked() async throws {
     try await withHosts(job: "echo ran > @PIPE@; exit 1") { fleet, first, second, lines in

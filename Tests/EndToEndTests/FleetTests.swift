@@ -255,7 +255,18 @@ struct FleetTests {
       try host.configure(fleet.configuration("a", job: "echo done > @PIPE@"))
       let lines = try fleet.reader()
       try await FleetGround.joined(host)
+      try await host.request(try await FleetGround.submit(host), is: "succeeded")
+      #expect(try lines.line() == "done")
+      let ran = try #require(try await host.json("runs", "list")["runs"]?.array.first?["id"]?.string)
+      _ = try await FleetGround.submit(host, "--key", "k", "--on-conflict", "keep", "--after", "1h")
       try fleet.server.kill()
+      // Nobody may believe that there is none.
+      for arguments in [["tasks", "show", "job/k"], ["tasks", "cancel", "job/k"], ["tasks", "why", "job/k"], ["runs", "show", ran]] {
+        let unknown = try await host.cli(arguments)
+        #expect(unknown.status == 6 && unknown.errors.contains("the fleet's database cannot be reached"), "\(arguments): \(unknown)")
+      }
+      let paused = try await host.cli("pause", "identifier:job", "--dry-run", "--fleet")
+      #expect(paused.status == 6, "\(paused)")
       let refused = try await host.cli("submit", "job")
       #expect(refused.status == 6, "\(refused)")
       #expect(refused.errors.contains("the fleet takes nothing now: the fleet's database cannot be reached"), "\(refused)")

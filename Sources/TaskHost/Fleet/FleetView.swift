@@ -11,8 +11,9 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   /// How long an answer may take: who collects metrics waits for ten seconds, as Prometheus does.
   private static let patience = Duration.seconds(8)
   private var session: FleetSession?
-  /// When the database failed last, and how: whoever has waited for that would wait as long for the same.
+  /// When the database failed last, and how, if it has not answered since: whoever has waited for that would wait as long for the same.
   private var failed: (at: MonotonicTime, error: FleetError)?
+  private let isFailing = Guarded<FleetError?>(nil)
 
   init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
 
@@ -23,6 +24,9 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
 
   /// Whether it is the id of a request of the fleet.
   func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
+
+  /// Why the database cannot be used, or could not be read last.
+  var trouble: String? { agent.trouble ?? isFailing.withLock { $0 }.map { "\($0)" } }
 
   /// Asks the database; blocks until it has answered, for some seconds at most.
   func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(StoreError) -> Value {
@@ -42,7 +46,12 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     monitor.lock()
     defer { monitor.unlock() }
     if let failed, failed.at > began { throw failed.error }
-    do throws(FleetError) { return try askAlone(body) } catch {
+    do throws(FleetError) {
+      let value = try askAlone(body)
+      isFailing.withLock { $0 = nil }
+      return value
+    } catch {
+      isFailing.withLock { $0 = error }
       if case .away = error { failed = (SystemClock.now, error) }
       throw error
     }
