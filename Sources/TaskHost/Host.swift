@@ -361,9 +361,7 @@ extension PluginLaunching.Result {
       }
     }
   }
-}
 
-extension PluginLaunching.Result {
   /// Those of these identifiers of which plugins have cancelled what was pending, while they launched.
   func cancelled(among shared: Set<TaskIdentifier>) -> Set<TaskIdentifier> {
     registered.reduce(into: []) { cancelled, plugin in

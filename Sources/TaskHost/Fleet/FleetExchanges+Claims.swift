@@ -25,12 +25,16 @@ extension FleetExchanges {
     let counts = agent.heldCounts(besides: ended)
     var held: [TaskIdentifier: Int] = [:]
     for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
-    giveBack(zip(all, demands).filter { (held[$0.lane.identifier] ?? 0) > $1.busy + $1.room + $1.soon && counts[$0.id] != nil }.map(\.0.id))
+    giveBack(
+      zip(all, demands).compactMap { lane, demand in
+        let isTooMuch = (held[lane.lane.identifier] ?? 0) > demand.busy + demand.room + demand.soon
+        return isTooMuch && counts[lane.id] != nil ? lane.id : nil
+      })
     return zip(all, demands).compactMap { lane, demand in
       var room = demand.room
       if isAhead, demand.spare > 0 {
         let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
-        // Many at a time: the host has more than it can begin until then.
+        // Many at a time: until then, the host has enough.
         if 2 * spare >= demand.spare { room = max(room, spare) } else if (counts[lane.id] ?? 0) - demand.busy >= room { room = 0 }
       }
       guard room > 0 else { return nil }

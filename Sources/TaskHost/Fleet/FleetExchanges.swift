@@ -326,7 +326,8 @@ final class FleetExchanges {
       }
     } catch {
       daysDue = SystemClock.now + .seconds(60)
-      agent.log.warning("the days of the fleet's history were not looked after: \(error)")
+      let reason = error == .locked ? "another session of the fleet's database has locked its tables" : "\(error)"
+      agent.log.warning("the days of the fleet's history were not looked after: \(reason)")
       return
     }
     do throws(FleetError) { try session.sweepLanes() } catch {

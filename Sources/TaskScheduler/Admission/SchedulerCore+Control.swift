@@ -108,7 +108,8 @@ extension SchedulerCore {
           + "wait for one to end, or cancel its request: \(runs.joined(separator: ", "))")
     }
     let id: RequestID
-    if let pending = try transaction.firstPending(of: identifier) {
+    // What is parked is for the fleet, and never runs here.
+    if let pending = try transaction.firstPending(of: identifier), pending.paused?.isParked != true {
       try requireUnpaused(pending, transaction, now: now)
       id = pending.id
     } else {

@@ -20,12 +20,12 @@ extension SchedulerCore {
       let holds = holds(on: state, of: handler, now: now)
       var demand = LaneDemand(room: holds.isEmpty ? room(of: handler) : 0)
       demand.busy = handler.running + handler.queued + handler.held
-      // What has no slot now may come ahead of its turn.
-      guard holds.allSatisfy({ $0.gate == .plugin }) else {
-        demand.opensIn = opening(of: state, handler, now: now).flatMap { $0 > now ? $0 - now : nil }
-        return demand
+      if let opening = opening(of: state, handler, now: now) {
+        if opening > now { demand.opensIn = opening - now }
+        if opening <= now + LaneDemand.soonTime { demand.soon = handler.begins(within: LaneDemand.soonTime) }
       }
-      demand.soon = handler.begins(within: LaneDemand.soonTime)
+      // What has no slot now may come ahead of its turn.
+      guard holds.allSatisfy({ $0.gate == .plugin }) else { return demand }
       // What has limits would wait for them here, and another host could begin it.
       demand.spare = mayQueue(state, of: handler) ? handler.ahead * LaneDemand.spareTimes : 0
       let limits = policy.limits(of: lane.identifier)
