@@ -12,8 +12,7 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   private static let patience = Duration.seconds(8)
   private var session: FleetSession?
   /// When the database failed last, and how, if it has not answered since: whoever has waited for that would wait as long for the same.
-  private var failed: (at: MonotonicTime, error: FleetError)?
-  private let isFailing = Guarded<FleetError?>(nil)
+  private let failed = Guarded<(at: MonotonicTime, error: FleetError)?>(nil)
 
   init(_ agent: FleetAgent, identifiers: Set<TaskIdentifier>) { (self.agent, self.identifiers) = (agent, identifiers) }
 
@@ -26,7 +25,7 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
 
   /// Why the database cannot be used, or could not be read last.
-  var trouble: String? { agent.trouble ?? isFailing.withLock { $0 }.map { "\($0)" } }
+  var trouble: String? { agent.trouble ?? failed.withLock { $0 }.map { "\($0.error)" } }
 
   /// Asks the database; blocks until it has answered, for some seconds at most.
   func read<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(StoreError) -> Value {
@@ -45,14 +44,13 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     let began = SystemClock.now
     monitor.lock()
     defer { monitor.unlock() }
-    if let failed, failed.at > began { throw failed.error }
+    if let failed = failed.withLock({ $0 }), failed.at > began, case .away = failed.error { throw failed.error }
     do throws(FleetError) {
       let value = try askAlone(body)
-      isFailing.withLock { $0 = nil }
+      failed.withLock { $0 = nil }
       return value
     } catch {
-      isFailing.withLock { $0 = error }
-      if case .away = error { failed = (SystemClock.now, error) }
+      failed.withLock { $0 = (SystemClock.now, error) }
       throw error
     }
   }

@@ -181,9 +181,8 @@ public struct LaneDemand: Sendable, Hashable {
   /// How many more than `busy` and `room` the host may have of the identifier: while the database takes what has ended and gives more, short
   /// runs go on with these. It is the work of some milliseconds, so other hosts lose nothing by it.
   public var spare = 0
-  /// How many more than `busy` and `room` will begin soon: what the host has besides is for others.
+  /// How many more than `busy` and `room` will begin within a tenth of a second: what the host has besides is for others.
   public var soon = 0
-  /// What that is.
   static let soonTime = Duration.milliseconds(100)
   /// Half of ``spare`` is at hand while the other half is claimed.
   static let spareTimes = 4
