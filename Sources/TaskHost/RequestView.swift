@@ -68,10 +68,7 @@ struct RequestView: RecordReading {
     guard shares(identifiers) else { return try held.pendingRequests(of: identifiers, after: request) }
     let records = try Self.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit)
       .all { (scan) throws(StoreError) in try self.scan(scan) { _ in true } }
-    let elsewhere = try payloads(of: records.map(\.id))
-    do {
-      return try PendingPage(of: records) { id in try elsewhere[id] ?? held.request(id)?.request.payload ?? [] }
-    } catch { throw error as? StoreError ?? .other("\(error)") }
+    return try PendingPage(of: records, payloads(of: records.map(\.id)), besides: held)
   }
 
   /// The payloads of those that the fleet has and this host does not hold.
@@ -122,6 +119,15 @@ struct RequestView: RecordReading {
     if let record = try store.run(id) { return record }
     // Who asks for one by its id must not hear that there is none.
     return try fleet?.read { (session) throws(FleetError) in try session.run(id) } ?? nil
+  }
+}
+
+extension PendingPage {
+  /// Creates a page of pending requests with payloads that are elsewhere, and with those that a store has.
+  init(of records: [RequestRecord], _ elsewhere: [RequestID: [UInt8]], besides store: any RequestStore) throws(StoreError) {
+    do { try self.init(of: records) { id in try elsewhere[id] ?? store.request(id)?.request.payload ?? [] } } catch {
+      throw error as? StoreError ?? .other("\(error)")
+    }
   }
 }
 

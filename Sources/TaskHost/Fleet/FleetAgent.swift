@@ -194,6 +194,7 @@ final class FleetAgent: Sendable {
     guard isTaken else { throw Self.away("too many \(submits ? "submissions" : "changes") wait for its database", submits: submits) }
   }
 
+  /// Refuses something because the fleet's database cannot be asked.
   ///
   /// - Parameter submits: Whether a submission is refused, and not a change.
   static func away(_ reason: String, submits: Bool = true) -> RequestRefusal {

@@ -13,7 +13,7 @@ extension FleetExchanges {
   /// The most bytes that the host holds while it claims more than it could begin now.
   private static let mostHeldAhead = 2 * ClaimedRequest.bytesTogether
 
-  /// What the host could begin now, or holds ahead because its runs are short.
+  /// What the host could begin now, or holds ahead because its runs are short. What it has and will not begin soon goes back.
   func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
     let all = lanes.all
     guard !all.isEmpty else { return [] }

@@ -157,12 +157,11 @@ final class FleetExchanges {
     let isForOthers = wanted.isEmpty
     if draft == nil { try writer.add(&work.arrivals, session, counting: &work.added, tells: isForOthers) }
     var added = work.added + (draft == nil ? 0 : 1)
-    var isAsked = work.isAsked || work.mayHaveRoom && !wanted.isEmpty
     if added > 0, isForOthers {
       if single == nil { try session.notify() }
       added = 0
     }
-    if added > 0 { isAsked = true }
+    let isAsked = work.isAsked || added > 0 || work.mayHaveRoom && !wanted.isEmpty
     if !work.isOver { try publish(wanted, session, incarnation) }
     if !isAsked, let pause = looks.rest(wanting: Set(wanted.map(\.lane))) { return pause }
     let settled = try writer.settlements(&work.settled, incarnation, session)

@@ -9,7 +9,7 @@ final class LaunchFleet: Sendable {
   private let origin: UInt64
   private let identifiers: Set<TaskIdentifier>
   /// When the database could not be asked last, and why: plugins that launch one after the other do not all wait for the same.
-  private let failed: Guarded<(at: MonotonicTime, error: FleetError)?>
+  private let failed: Guarded<(at: MonotonicTime, error: StoreError)?>
 
   /// How long that counts, and how long an answer may take.
   private static let failureCounts = Duration.seconds(30)
@@ -24,7 +24,7 @@ final class LaunchFleet: Sendable {
     guard let origin, let address = configuration.fleet.url else { return nil }
     (self.address, self.origin) = (address, origin)
     (name, identifiers) = (configuration.fleetName, configuration.fleetIdentifiers)
-    failed = Guarded(failure.map { (SystemClock.now, $0) })
+    failed = Guarded(failure.map { (SystemClock.now, .away("\($0)")) })
   }
 
   /// Whether the fleet has requests of one of these identifiers.
@@ -35,24 +35,28 @@ final class LaunchFleet: Sendable {
   func pendingRequests(
     of identifiers: [TaskIdentifier], after request: RequestID?, besides own: any RequestStore
   ) throws(StoreError) -> PendingPage {
-    if let failed = failed.withLock({ $0 }), SystemClock.now - failed.at < Self.failureCounts { throw .away("\(failed.error)") }
-    let records: [RequestRecord]
-    let payloads: [RequestID: [UInt8]]
-    do {
-      let session = try FleetSession(address, name: name, patience: Self.patience)
-      let scan = RequestView.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit)
-      records = try scan.all { (scan) throws(StoreError) in
-        let shared: ScannedRequests
-        do throws(FleetError) { shared = try session.scan(scan) { _ in true } } catch { throw .away("\(error)") }
-        return try own.scan(scan, accepts: { _ in true }).merged(with: shared, by: scan)
-      }
-      payloads = try session.payloads(of: records.map(\.id).filter { $0.origin == origin })
-    } catch let error as FleetError {
-      failed.withLock { $0 = (SystemClock.now, error) }
-      throw .away("\(error)")
-    } catch { throw error as? StoreError ?? .other("\(error)") }
-    do { return try PendingPage(of: records) { id in try payloads[id] ?? own.request(id)?.request.payload ?? [] } } catch {
-      throw error as? StoreError ?? .other("\(error)")
+    if let failed = failed.withLock({ $0 }), SystemClock.now - failed.at < Self.failureCounts { throw failed.error }
+    do throws(StoreError) { return try page(of: identifiers, after: request, besides: own) } catch {
+      if case .away = error { failed.withLock { $0 = (SystemClock.now, error) } }
+      throw error
     }
+  }
+
+  private func page(
+    of identifiers: [TaskIdentifier], after request: RequestID?, besides own: any RequestStore
+  ) throws(StoreError) -> PendingPage {
+    let session = try Self.asking { () throws(FleetError) in try FleetSession(address, name: name, patience: Self.patience) }
+    let scan = RequestView.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit)
+    let records = try scan.all { (scan) throws(StoreError) in
+      let shared = try Self.asking { () throws(FleetError) in try session.scan(scan) { _ in true } }
+      return try own.scan(scan, accepts: { _ in true }).merged(with: shared, by: scan)
+    }
+    let ids = records.map(\.id).filter { $0.origin == origin }
+    let payloads = try Self.asking { () throws(FleetError) in try session.payloads(of: ids) }
+    return try PendingPage(of: records, payloads, besides: own)
+  }
+
+  private static func asking<Value>(_ body: () throws(FleetError) -> Value) throws(StoreError) -> Value {
+    do throws(FleetError) { return try body() } catch { throw .away("\(error)") }
   }
 }

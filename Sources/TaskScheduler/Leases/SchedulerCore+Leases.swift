@@ -20,7 +20,7 @@ extension SchedulerCore {
       let holds = holds(on: state, of: handler, now: now)
       var demand = LaneDemand(room: holds.isEmpty ? room(of: handler) : 0)
       demand.busy = handler.running + handler.queued + handler.held
-      if let opening = opening(of: state, handler, now: now) {
+      if let opening = holds.isEmpty ? now : opening(of: state, handler, now: now) {
         if opening > now { demand.opensIn = opening - now }
         if opening <= now + LaneDemand.soonTime { demand.soon = handler.begins(within: LaneDemand.soonTime) }
       }
