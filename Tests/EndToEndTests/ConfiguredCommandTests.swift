@@ -175,7 +175,7 @@ struct ConfiguredCommandTests {
   func leftovers() async throws {
     let text = """
       [command.work]
-      shell = "exec 3> @DIRECTORY@/shared/work; echo begun; sleep 600; true"
+      shell = "exec 3> @DIRECTORY@/shared/work; sleep 600 & echo begun; wait"
       """
     try await HostProcess.prepare { host in
       let gate = try host.directory.fifo("work")
