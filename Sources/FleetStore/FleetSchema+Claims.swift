@@ -229,11 +229,11 @@ extension FleetSchema {
       -- There is rarely anything to tell, and to see that there is not costs less than to call what finds it.
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
         NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds),
-          (SELECT min(r.deadline) FROM taskhost.request r WHERE r.deadline > now AND r.deadline < \(Int64.max)),
+          (SELECT min(r.deadline) FROM taskhost.request r WHERE r.deadline > now AND \(mayBeLate)),
           (SELECT min(p.until) FROM taskhost.pause p WHERE p.until > now)), taskhost.now_ms(),
         CASE WHEN EXISTS (SELECT FROM taskhost.request r WHERE r.stop)
           THEN (SELECT to_json(array_agg(c.request::text))::text FROM taskhost.cancelled(me) c) END,
-        CASE WHEN EXISTS (SELECT FROM taskhost.request r WHERE r.deadline <= now AND r.deadline < \(Int64.max))
+        CASE WHEN EXISTS (SELECT FROM taskhost.request r WHERE r.deadline <= now AND \(mayBeLate))
           THEN (SELECT to_json(array_agg(l.request::text))::text FROM taskhost.late() l) END,
         (EXISTS (SELECT FROM taskhost.raised) OR EXISTS (SELECT FROM taskhost.undecided)) AND EXISTS (SELECT FROM taskhost.unheard()),
         (SELECT to_json(array_agg(w.lane::text))::text FROM unnest(watched) w (lane)

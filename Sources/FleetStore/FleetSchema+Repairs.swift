@@ -33,6 +33,7 @@ extension FleetSchema {
       IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'taskhost.fleet'::regclass AND attname = 'server') THEN
         ALTER TABLE taskhost.fleet ADD COLUMN server text;
       END IF;
+      DROP INDEX IF EXISTS taskhost.request_deadline;
       IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = 'taskhost.begun'::regclass) <> 'f' THEN
         ALTER TABLE taskhost.begun REPLICA IDENTITY FULL;
       END IF;
@@ -63,9 +64,18 @@ extension FleetSchema {
     """
   ]
 
-  /// Make the indexes that somebody has dropped.
+  /// Make the indexes that somebody has dropped. Where there is one, its table is not locked, which a `CREATE INDEX IF NOT EXISTS` would do first.
   static var indexRepairs: [String] {
-    indexes.map { $0.statement.replacing("INDEX ", with: "INDEX IF NOT EXISTS ", maxReplacements: 1) }
+    indexes.map {
+      """
+      DO $$
+      BEGIN
+        IF to_regclass('taskhost.\($0.name)') IS NULL THEN
+          \($0.statement);
+        END IF;
+      END $$
+      """
+    }
       + primaryKeys.map {
         """
         DO $$

@@ -7,14 +7,14 @@ extension FleetSchema {
     // Lets requests that nobody owns any more be found again. Returns how many wait.
     """
     CREATE OR REPLACE FUNCTION taskhost.put_back(ids bigint[]) RETURNS bigint LANGUAGE plpgsql \(indexed) AS $$
-    DECLARE waiting bigint;
+    DECLARE waiting bigint; now bigint := taskhost.now_ms();
     BEGIN
       WITH back AS (
         SELECT r.id, r.lane, r.rank, r.due FROM taskhost.request r WHERE r.id = ANY (ids) AND r.state = 'pending'
       ), soon AS (
-        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE due <= taskhost.now_ms() RETURNING 1
+        INSERT INTO taskhost.ready (lane, rank, request) SELECT lane, rank, id FROM back WHERE due <= now RETURNING 1
       ), later AS (
-        INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE due > taskhost.now_ms() RETURNING 1
+        INSERT INTO taskhost.later (due, request) SELECT due, id FROM back WHERE due > now RETURNING 1
       )
       SELECT (SELECT count(*) FROM soon) + (SELECT count(*) FROM later) INTO waiting;
       -- Whoever had one that waits for others may have been about to decide.
@@ -76,7 +76,7 @@ extension FleetSchema {
     // Notes which schedules a host has. Returns the requests of those that no host has any more.
     """
     CREATE OR REPLACE FUNCTION taskhost.declare(name text, identifiers text[], keys text[]) RETURNS TABLE (request bigint)
-    LANGUAGE plpgsql AS $$
+    LANGUAGE plpgsql \(indexed) AS $$
     BEGIN
       DELETE FROM taskhost.schedule s WHERE s.host = name
         AND NOT EXISTS (SELECT FROM unnest(identifiers, keys) AS u (i, k) WHERE u.i = s.identifier AND u.k = s.key);
@@ -144,9 +144,7 @@ extension FleetSchema {
     """
     CREATE OR REPLACE FUNCTION taskhost.late() RETURNS TABLE (request bigint) LANGUAGE plpgsql AS $$
     BEGIN
-      -- The second condition is that of the index, which is not used otherwise.
-      RETURN QUERY SELECT r.id FROM taskhost.request r WHERE r.deadline <= (SELECT taskhost.now_ms())
-        AND r.deadline < 9223372036854775807 AND r.state = 'pending'
+      RETURN QUERY SELECT r.id FROM taskhost.request r WHERE r.deadline <= (SELECT taskhost.now_ms()) AND \(mayBeLate)
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.request = r.id) LIMIT 100;
     END $$
     """,

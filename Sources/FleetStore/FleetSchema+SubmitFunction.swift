@@ -107,7 +107,13 @@ extension FleetSchema {
         PERFORM taskhost.refuse('\(code(of: .unsupported))', 'on_conflict', 'on_conflict ' || on_conflict
           || ' is not offered in SQL: submit it through a host');
       END IF;
-      IF idempotency_key IS NOT NULL THEN PERFORM taskhost.check_key('idempotency_key', idempotency_key); END IF;
+      IF idempotency_key IS NOT NULL THEN
+        PERFORM taskhost.check_key('idempotency_key', idempotency_key);
+        IF starts_with(idempotency_key, '\(TaskRequest.pluginKeyPrefix)') THEN
+          PERFORM taskhost.refuse('\(code(of: .invalid))', 'idempotency_key', 'idempotency_key: keys that begin with '
+            || '\(TaskRequest.pluginKeyPrefix) are reserved for plugins: use another');
+        END IF;
+      END IF;
       -- An array of arrays would be read as one of strings.
       IF array_ndims(tags) > 1 OR array_ndims(conditions) > 1 THEN
         given := CASE WHEN array_ndims(tags) > 1 THEN 'tags' ELSE 'conditions' END;

@@ -63,7 +63,8 @@ enum FleetSchema {
     "CREATE INDEX request_stop ON taskhost.request (id) WHERE stop",
     eventIndex,
     // The deadlines of those that need less afterwards.
-    "CREATE INDEX request_deadline ON taskhost.request (deadline) WHERE deadline < 9223372036854775807",
+    "CREATE INDEX request_late ON taskhost.request (deadline) WHERE \(mayBeLate.replacing("r.", with: ""))",
+    "CREATE INDEX request_schedule ON taskhost.request (identifier, unique_key) WHERE unique_key LIKE 'config:%' AND state <> 'failed'",
     // Events that came while somebody had the request that waits for them: it is woken when it is back.
     "CREATE TABLE taskhost.raised (request bigint PRIMARY KEY, event text NOT NULL, payload bytea)",
     // The schedules that hosts have in their configuration, by the hosts' names; one that came with an import has none for a day. One that
@@ -96,9 +97,14 @@ enum FleetSchema {
     "CREATE INDEX run_id ON taskhost.run (id)",
     "CREATE INDEX run_ended ON taskhost.run (identifier, ended)",
     "CREATE TABLE taskhost.idempotency (key text PRIMARY KEY, fingerprint bigint NOT NULL, request bigint NOT NULL, since bigint NOT NULL)",
+    // Rows come in the order of their times.
+    "CREATE INDEX idempotency_since ON taskhost.idempotency USING brin (since)",
     // The keys of plugins, by plugins: see `SharedKey`.
     "CREATE INDEX idempotency_plugin ON taskhost.idempotency (split_part(key, ':', 2)) WHERE key LIKE 'plugin:%'",
   ]
+
+  /// What of the requests `r` needs less once its deadline has passed: the condition of an index, which is not used without it.
+  static let mayBeLate = "r.state = 'pending' AND r.deadline < \(Int64.max)"
 
   // By hashes: an index by the texts themselves refuses needs and paths of more than 2,700 bytes.
   static let lanesAreUnique =
@@ -163,95 +169,6 @@ enum FleetSchema {
       OPERATOR(pg_catalog.|) (pg_catalog.nextval('taskhost.id_counter') OPERATOR(pg_catalog.&) 4095) $$
     """
   ]
-
-  /// The history lies in a partition for each day. A day that is over is dropped as a whole, by the database's clock and that of the host that
-  /// asks: one of them may have been set wrongly for a moment, and what is gone is gone. Without a host's clock, nothing is dropped.
-  ///
-  /// A day that somebody has detached comes back while it may get rows. If it cannot, it goes out of the way, or the day gets a table of another
-  /// name. What cannot be made for one day keeps nothing from the others.
-  private static let days = [
-    """
-    CREATE OR REPLACE FUNCTION taskhost.keep_days(hosts_now bigint DEFAULT NULL) RETURNS void LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
-    DECLARE
-      day bigint := 86400000;
-      today bigint := taskhost.now_ms() / day;
-      now bigint := least(taskhost.now_ms(), hosts_now);
-      oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
-      kind text; number bigint; name text; strays bigint[]; its_owner name; bounds text;
-    BEGIN
-      -- One host at a time; the others find the work done.
-      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
-      FOREACH kind IN ARRAY ARRAY['ended', 'run'] LOOP
-        FOR number IN today - 1 .. today + 3 LOOP
-          name := kind || '_' || number;
-          bounds := format('FOR VALUES FROM (%s) TO (%s)', number * day, (number + 1) * day);
-          CONTINUE WHEN \(hasDay("kind", "number"));
-          IF to_regclass('taskhost.' || name) IS NOT NULL THEN
-            BEGIN
-              IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = to_regclass('taskhost.' || name)) THEN
-                EXECUTE format('ALTER TABLE taskhost.%I DETACH PARTITION taskhost.%I FINALIZE', kind, name);
-              END IF;
-              EXECUTE format('ALTER TABLE taskhost.%I ATTACH PARTITION taskhost.%I %s', kind, name, bounds);
-              CONTINUE;
-            EXCEPTION WHEN OTHERS THEN NULL;
-            END;
-            BEGIN
-              EXECUTE format('ALTER TABLE taskhost.%I RENAME TO %I', name, name || '_detached_' || taskhost.now_ms());
-            EXCEPTION WHEN OTHERS THEN name := name || '_' || taskhost.now_ms();
-            END;
-          END IF;
-          BEGIN
-            EXECUTE format('CREATE TABLE taskhost.%I PARTITION OF taskhost.%I %s', name, kind, bounds);
-            -- As for all tables, whatever privileges new tables get by default.
-            EXECUTE format('REVOKE ALL ON taskhost.%I FROM PUBLIC', name);
-          EXCEPTION WHEN OTHERS THEN RAISE WARNING '%', SQLERRM;
-          END;
-        END LOOP;
-        FOR name IN SELECT c.relname FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
-          WHERE i.inhparent = to_regclass('taskhost.' || kind) AND c.relname ~ ('^' || kind || '_[0-9]+(_[0-9]+)?$') AND hosts_now IS NOT NULL LOOP
-          IF split_part(name, '_', 2)::bigint < oldest THEN EXECUTE format('DROP TABLE taskhost.%I', name); END IF;
-        END LOOP;
-      END LOOP;
-      -- A host may be a member of the role that owns all else: a backup as that role needs them too.
-      FOR name, its_owner IN SELECT c.relname, r.rolname FROM pg_class p JOIN pg_inherits i ON i.inhparent = p.oid
-        JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_roles r ON r.oid = p.relowner
-        WHERE p.relnamespace = 'taskhost'::regnamespace AND p.relkind = 'p' AND c.relkind = 'r' AND c.relowner <> p.relowner
-          AND pg_has_role(c.relowner, 'USAGE') LOOP
-        EXECUTE format('ALTER TABLE taskhost.%I OWNER TO %I', name, its_owner);
-      END LOOP;
-      IF hosts_now IS NULL THEN RETURN; END IF;
-      DELETE FROM taskhost.idempotency WHERE since < oldest * day;
-      DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
-      DELETE FROM taskhost.unique_window w WHERE w.until < now;
-      DELETE FROM taskhost.pause p WHERE p.until < now;
-      DELETE FROM taskhost.told t WHERE t.at < now - 600000;
-      DELETE FROM taskhost.raised e WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = e.request);
-      DELETE FROM taskhost.repeating p WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = p.request);
-      -- What a host had that is gone for so long.
-      DELETE FROM taskhost.schedule s WHERE NOT EXISTS (SELECT FROM taskhost.host h WHERE h.name = s.host)
-        AND (s.host <> '' OR s.since < now - day);
-      -- Claims of hosts whose rows somebody has deleted: long after those hosts have learned of it.
-      WITH stray AS (
-        DELETE FROM taskhost.claim c WHERE c.since < now - day
-          AND NOT EXISTS (SELECT FROM taskhost.host h WHERE h.incarnation = c.incarnation) RETURNING c.request
-      )
-      SELECT array_agg(stray.request) INTO strays FROM stray;
-      PERFORM taskhost.put_back(strays);
-      DELETE FROM taskhost.host WHERE fenced < oldest * day
-        AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
-    END $$
-    """
-  ]
-
-  /// Whether a partition has the whole of a day.
-  static func hasDay(_ kind: String, _ day: String) -> String {
-    """
-    EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid CROSS JOIN LATERAL regexp_match(
-        pg_get_expr(c.relpartbound, c.oid), 'FROM \\(''?(-?[0-9]+)''?\\) TO \\(''?(-?[0-9]+)''?\\)') AS b (ends)
-      WHERE i.inhparent = to_regclass('taskhost.' || \(kind)) AND NOT i.inhdetachpending
-        AND b.ends[1]::numeric <= \(day)::bigint * 86400000 AND b.ends[2]::numeric >= (\(day)::bigint + 1) * 86400000)
-    """
-  }
 
   private static let hosts = [
     // Fencing tokens go on far above the earlier ones if these are other tables than before, or a standby or a backup has become the server:
@@ -328,6 +245,24 @@ enum FleetSchema {
       RETURN taskhost.requeue_fenced();
     END $$
     """,
+    // Ends the sessions that have held rows of hosts for longer than a lease. Only hosts lock those; who reads them, such as a backup or an
+    // application that submits, is left alone.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.end_frozen() RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE frozen integer;
+    BEGIN
+      FOR frozen IN SELECT a.pid FROM pg_stat_activity a, taskhost.fleet f
+        WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
+          AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass
+            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND l.mode <> 'AccessShareLock')
+      LOOP
+        BEGIN
+          PERFORM pg_terminate_backend(frozen);
+        EXCEPTION WHEN insufficient_privilege THEN RAISE WARNING 'process % holds a host''s row: %', frozen, SQLERRM;
+        END;
+      END LOOP;
+    END $$
+    """,
     // Renews the lease, fences the hosts that the caller has watched in vain, and returns the others with their numbers of renewals. No clock
     // of the database decides who is fenced: if it is set, nothing happens.
     """
@@ -345,10 +280,10 @@ enum FleetSchema {
         PERFORM set_config('lock_timeout', '500ms', true);
         BEGIN
           freed := taskhost.fence_silent(silent, seen);
-        EXCEPTION WHEN lock_not_available THEN
-          PERFORM pg_terminate_backend(a.pid) FROM pg_stat_activity a, taskhost.fleet f
-            WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
-            AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass);
+        EXCEPTION
+          WHEN lock_not_available THEN PERFORM taskhost.end_frozen();
+          -- The renewal is worth more: the next one tries it again.
+          WHEN OTHERS THEN RAISE WARNING 'silent hosts could not be fenced: %', SQLERRM;
         END;
       END IF;
       -- What a host that is gone has not done, nobody has, even while nobody has fenced it yet.

@@ -24,8 +24,9 @@ extension FleetSession {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT identifier, taskhost.now_ms() - max(ended) FROM taskhost.run WHERE ended >= (SELECT taskhost.now_ms() - $2)
-          AND identifier = ANY ($1) AND \(Self.succeeded) GROUP BY identifier
+        SELECT u.identifier, taskhost.now_ms() - r.ended FROM unnest($1::text[]) AS u (identifier) CROSS JOIN LATERAL (
+          SELECT l.ended FROM taskhost.run l WHERE l.identifier = u.identifier AND l.ended >= (SELECT taskhost.now_ms() - $2)
+            AND \(Self.succeeded) ORDER BY l.ended DESC LIMIT 1) AS r
         """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds)))
     var ages: [TaskIdentifier: Duration] = [:]
     for row in 0..<rows.count {

@@ -95,7 +95,8 @@ package final class FleetSession {
   ///
   /// - Parameter isDraining: Whether it takes nothing, because somebody has drained the incarnation before.
   package func register(_ host: FleetHost, isDraining: Bool = false) throws(FleetError) -> String {
-    _ = try ask([Self.keepDays(SystemClock().wallTime)])
+    // What is wrong with the history shows when something ends, and keeps nobody from joining.
+    _ = try? ask([Self.keepDays(SystemClock().wallTime)])
     let rows = try ask(
       PostgresStatement(
         "SELECT incarnation FROM taskhost.register($1, $2, $3, $4, $5 = 1)", .text(host.name), .text(host.program), .texts(host.labels),
@@ -130,6 +131,11 @@ package final class FleetSession {
   @discardableResult
   package func keepDays(now: WallTime = SystemClock().wallTime) throws(FleetError) -> [String] {
     try ask([Self.keepDays(now), Self.missingDays]).last.map(Self.texts) ?? []
+  }
+
+  /// Removes what nobody needs any more besides the history. By this machine's clock too, see ``keepDays(now:)``.
+  package func clean(now: WallTime = SystemClock().wallTime) throws(FleetError) {
+    _ = try ask(PostgresStatement("SELECT taskhost.clean($1)", .int(now.unixMilliseconds)))
   }
 
   static func keepDays(_ now: WallTime) -> PostgresStatement {

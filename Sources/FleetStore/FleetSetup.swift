@@ -50,17 +50,20 @@ package enum FleetSetup {
         let names = (0..<missing.count).compactMap { missing.text($0, 0) }
         throw PostgresError(code: incomplete, names.joined(separator: ", ") + " is missing")
       }
+      let repairs = FleetSchema.ownership + FleetSchema.corrections + FleetSchema.indexRepairs + FleetSchema.sequenceRepairs
+      let update = PostgresStatement(
+        "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
+        .int(historyDays.map { Int64($0) }))
       // Hosts go on meanwhile, and take their locks in another order.
       let rows = try connection.transact(
-        (FleetSchema.ownership + FleetSchema.corrections + FleetSchema.indexRepairs + FleetSchema.sequenceRepairs).map {
-          PostgresStatement($0)
-        } + functions + [
-          PostgresStatement(
-            "UPDATE taskhost.fleet SET version = $1, history_days = coalesce($2, history_days)", .int(FleetSchema.version),
-            .int(historyDays.map { Int64($0) })),
-          FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
-          PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))"), FleetSession.missingDays,
+        [patience] + repairs.map { PostgresStatement($0) } + functions + [
+          update, FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
+          FleetSession.missingDays,
         ], by: deadline)
+      // By itself, because it looks at all requests.
+      try connection.transact(
+        [PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))")],
+        by: SystemClock.now + .seconds(60))
       if let days = rows.last.map(FleetSession.texts), !days.isEmpty {
         throw PostgresError(code: incomplete, "\(days.joined(separator: ", ")) of the history could not be made: see taskhost fleet doctor")
       }
@@ -77,6 +80,11 @@ package enum FleetSetup {
       }
     }
   }
+
+  /// What is to be changed may be locked for hours: hosts wait behind this, so it waits only for a moment. A server that waits for a lock does not
+  /// notice that its client has gone.
+  private static let patience = PostgresStatement(
+    "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '50s', true)")
 
   /// What a payload or a message says, a database in another encoding than UTF-8 may not be able to hold.
   static func unfitEncoding(_ encoding: String?) -> String? {

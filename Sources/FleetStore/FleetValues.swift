@@ -37,6 +37,8 @@ package struct FleetRenewal: Sendable, Hashable {
 package struct FleetLane: Sendable, Hashable {
   package let id: Int64
   package let lane: Lane
+
+  package init(id: Int64, lane: Lane) { (self.id, self.lane) = (id, lane) }
 }
 
 /// Asks in which lanes with needs requests are ready, besides those that are asked for and watched.

@@ -98,6 +98,7 @@ struct FleetImportTests {
     _ = try fleet.join(name: "other")
     #expect(try fleet.session.declare([], host: "other").isEmpty)
     _ = try fleet.session.ask(PostgresStatement("UPDATE taskhost.schedule SET since = since - 2 * 86400000"))
+    try fleet.session.clean()
     _ = try fleet.join(name: "third")
     #expect(try fleet.session.declare([], host: "third") == [id])
   }

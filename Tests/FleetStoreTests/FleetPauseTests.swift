@@ -53,7 +53,7 @@ struct FleetPauseTests {
     #expect(try look().nextDue == nil)
     #expect(try fleet.session.pauses().isEmpty)
     #expect(try fleet.claim(host, 1).map(\.id) == ids)
-    try fleet.session.keepDays()
+    try fleet.session.clean()
     #expect(try fleet.server.run("SELECT count(*) FROM taskhost.pause", on: fleet.address) == "0")
   }
 

@@ -413,11 +413,13 @@ struct FleetQueueTests {
       """, on: fleet.address)
     // As if the database's clock had been set forward for a moment.
     try fleet.session.keepDays(now: WallTime(unixMilliseconds: 864_000_000))
+    try fleet.session.clean(now: WallTime(unixMilliseconds: 864_000_000))
     try fleet.server.run("SELECT taskhost.keep_days()", on: fleet.address)
     #expect(try fleet.server.run(days, on: fleet.address) == "2")
     #expect(try fleet.server.run(keys, on: fleet.address) == "1")
     // And as if the host's had.
     try fleet.session.keepDays(now: .distantFuture)
+    try fleet.session.clean(now: .distantFuture)
     #expect(try fleet.server.run(days, on: fleet.address) == "0")
     #expect(try fleet.server.run(keys, on: fleet.address) == "0")
   }

@@ -179,7 +179,7 @@ struct FleetVisitTests {
     for statement in [
       "DELETE FROM taskhost.host WHERE incarnation = '\(gone)'", "UPDATE taskhost.claim SET since = 0 WHERE request = \(ids[0].sequence)",
     ] { _ = try fleet.session.ask(PostgresStatement(statement)) }
-    try fleet.session.keepDays()
+    try fleet.session.clean()
     #expect(try fleet.claim(host, 2).map(\.id) == [ids[0]])
   }
 

@@ -97,6 +97,9 @@ public struct TaskRequest: Sendable, Hashable {
   /// gives it.
   public static let endedTag = "transfer:"
 
+  /// The beginning of the idempotency keys of plugins where those of all submitters are in one table, as in a fleet. The host alone gives it.
+  public static let pluginKeyPrefix = "plugin:"
+
   /// The prefix of the unique key of a request that comes from the configuration, see ``ScheduleName``.
   public static let scheduleKeyPrefix = "config:"
 

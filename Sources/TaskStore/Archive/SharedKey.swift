@@ -2,7 +2,7 @@ package import TaskModel
 
 /// Idempotency keys where those of clients and of all plugins are in one table, as in a fleet: a plugin's own name it.
 package enum SharedKey {
-  private static let beginning = "plugin:"
+  private static let beginning = TaskRequest.pluginKeyPrefix
 
   /// What stands for a plugin's key; nil if that has more than ``Limits/keyBytes``.
   package static func text(_ key: String, of plugin: TaskIdentifier) -> String? {
