@@ -83,7 +83,7 @@ extension RequestView {
     guard let fleet, shares(identifiers) else { return count }
     // What the host held and holds no more was cancelled, or is on its way back anyway.
     var gone: Set<RequestID> = []
-    for id in fleet.agent.held() where try read({ () throws(StoreError) in try held.request(id) }) == nil { gone.insert(id) }
+    for id in fleet.agent.handedOver() where try read({ () throws(StoreError) in try held.request(id) }) == nil { gone.insert(id) }
     try awaitAnswer { completion in
       fleet.agent.whenRecorded(gone) { refusal in completion(refusal.map { .failure($0) } ?? .success(())) }
     }

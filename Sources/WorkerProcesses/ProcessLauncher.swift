@@ -9,6 +9,9 @@ public final class ProcessLauncher: Launcher {
   private let workers = Guarded<[TaskIdentifier: PluginWorker]>([:])
   /// Those that only have runs to end.
   private let leaving = Guarded<[PluginWorker]>([])
+  /// The identifiers whose workers the kernel kills, and when; see ``lease(_:until:)``. Held while workers are told, so that they hear of
+  /// renewals in order.
+  private let leased = Guarded<(identifiers: Set<TaskIdentifier>, end: Int64)>(([], 0))
 
   /// - Parameters:
   ///   - services: What runs ask for beyond their own process.
@@ -48,16 +51,25 @@ public final class ProcessLauncher: Launcher {
       leaving += replaced
     }
     for worker in replaced { worker.leave() }
+    // A host that freezes before its next renewal tells them nothing.
+    leased.withLock { leased in
+      for (worker, contracts) in plugins where contracts.contains(where: { leased.identifiers.contains($0.identifier) }) {
+        worker.lease(until: leased.end)
+      }
+    }
   }
 
   /// The process that serves an identifier now; nil: none.
   public func processID(of identifier: TaskIdentifier) -> Int32? { workers.withLock { $0[identifier] }?.processID }
 
-  /// Has the kernel kill the workers of these identifiers at that time of the boot clock, in nanoseconds, also those that start later, unless
-  /// this is called again; 0: those that start later are not killed.
-  public func lease(_ identifiers: [TaskIdentifier], until end: Int64) {
-    let leased = workers.withLock { workers in identifiers.compactMap { workers[$0] } } + leaving.withLock { $0 }
-    for worker in leased { worker.lease(until: end) }
+  /// Has the kernel kill the workers of these identifiers at that time of the boot clock, in nanoseconds, also those that start later or
+  /// ``replace(with:)`` brings, unless this is called again; 0: those that start later are not killed; nil: the time that was said last.
+  public func lease(_ identifiers: [TaskIdentifier], until end: Int64?) {
+    leased.withLock { leased in
+      leased = (Set(identifiers), end ?? leased.end)
+      let all = workers.withLock { workers in identifiers.compactMap { workers[$0] } } + leaving.withLock { $0 }
+      for worker in all { worker.lease(until: leased.end) }
+    }
   }
 
   /// Gives each run to its plugin's worker, which is started if need be.

@@ -48,13 +48,36 @@ struct FleetLimitTests {
     }
   }
 
+  @Test("a drained host sleeps, although a rate opens of which it takes nothing")
+  func drained() async throws {
+    let fleet = try await FleetGround(lease: "30s")
+    try await fleet.withHosts(job: "echo @HOST@ > @PIPE@", keys: "rate_limit = \"1/2s\"") { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first)
+      for _ in 0..<3 { _ = try await FleetGround.submit(first) }
+      #expect(try lines.line() == "a")
+      #expect(try await fleet.taskhost("drain", "a").status == 0)
+      try await FleetGround.joined(second)
+      func ticks() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(first.processID)/stat", encoding: .utf8)
+        return text.split(separator: ")").last?.split(separator: " ")[11...12].reduce(0) { $0 + (Int($1) ?? 0) } ?? .max
+      }
+      _ = try lines.line()
+      let before = try ticks()
+      _ = try lines.line()
+      #expect(try ticks() - before < 50, "hundredths of a second, of about 200")
+    }
+  }
+
   @Test("a host that has begun all that a rate allows begins more as soon as it allows that")
   func alone() async throws {
     let fleet = try await FleetGround(lease: "30s")
     try await fleet.withHosts(job: "date +%s%3N > @PIPE@", keys: "rate_limit = \"2/1s\"") { first, _ in
       let lines = try fleet.reader()
       try await FleetGround.joined(first)
-      for _ in 0..<6 { _ = try await FleetGround.submit(first) }
+      // At once: programs that submit one may be slow to start.
+      let all = try await first.post("/v1/requests", "[\(Array(repeating: "{\"identifier\":\"job\"}", count: 6).joined(separator: ","))]")
+      #expect(all.status == 201, "\(all)")
       let begun = try (0..<6).map { _ in try #require(Int64(try lines.line())) }
       // A host that is woken by nothing looks after five seconds.
       #expect(begun[5] - begun[0] < 4500, "\(begun)")

@@ -13,6 +13,7 @@ struct LeaseTests {
     let scheduler: Scheduler
     let launcher = RecordingLauncher(ending: nil)
     let notices: AsyncStream<Scheduler.Notice>
+    let store: FailingStore
     let fleet: UInt64 = 2
 
     init(
@@ -21,8 +22,8 @@ struct LeaseTests {
     ) throws {
       let (notices, noticed) = AsyncStream<Scheduler.Notice>.makeStream()
       self.notices = notices
-      scheduler = try Scheduler(
-        policy: policy, store: MemoryRequestStore(origin: fleet), clock: SystemClock(), fleet: fleet)
+      store = FailingStore(MemoryRequestStore(origin: fleet))
+      scheduler = try Scheduler(policy: policy, store: store, clock: SystemClock(), fleet: fleet)
       launcher.report { [weak scheduler] in scheduler?.receive($0) }
       var contract = HandlerContract.sample()
       contract.maxConcurrentRuns = slots
@@ -37,11 +38,14 @@ struct LeaseTests {
       return record
     }
 
+    /// - Parameter token: With which the host holds them.
     func lease(
-      _ records: [RequestRecord], cancelled: Set<RequestID> = [], awakeSince: WallTime = .distantPast, isOwner: Bool = true
+      _ records: [RequestRecord], token: Int64? = nil, cancelled: Set<RequestID> = [], awakeSince: WallTime = .distantPast,
+      isOwner: Bool = true
     ) async throws -> [RequestID] {
       try await withCheckedThrowingContinuation { done in
-        scheduler.lease(records.map { LeasedRequest($0) }, cancelled: cancelled, awakeSince: awakeSince, while: { isOwner }) {
+        let requests = records.map { LeasedRequest($0, fencingToken: token) }
+        scheduler.lease(requests, cancelled: cancelled, awakeSince: awakeSince, while: { isOwner }) {
           done.resume(with: $0)
         }
       }
@@ -57,9 +61,15 @@ struct LeaseTests {
     }
 
     func surrendered() async throws -> SurrenderedRequest {
-      for await notice in notices { if case .surrendered(let requests) = notice, let first = requests.first { return first } }
+      if let next = rest.withLock({ $0.popLast() }) { return next }
+      for await notice in notices {
+        guard case .surrendered(let requests) = notice, let first = requests.first else { continue }
+        rest.withLock { $0 = requests.dropFirst().reversed() }
+        return first
+      }
       throw CancellationError()
     }
+    private let rest = Guarded<[SurrenderedRequest]>([])
   }
 
   @Test("a leased request runs, and goes back with its run, whether it succeeds or is to be tried again")
@@ -143,6 +153,28 @@ struct LeaseTests {
     #expect(try await host.surrendered().record.state == .pending)
     #expect(try await host.lease([host.record(2)]) == [])
     #expect(try await host.order().request.sequence == 2)
+  }
+
+  @Test("what waits at the end of the lease begins no more, although the store cannot give it back then, and goes back as it was held")
+  func forsaken() async throws {
+    let host = try Holder()
+    #expect(try await host.lease([host.record(1), host.record(2)], token: 7) == [])
+    let running = try await host.order()
+    let waiting = host.record(running.request.sequence == 1 ? 2 : 1).id
+    host.store.fail(with: .other("the disk is full"))
+    host.scheduler.forceLeased()
+    for await call in host.launcher.calls where call == .force(running.run, .conditions) { break }
+    host.launcher.end(running.run, .forced(.conditions))
+    for await notice in host.notices { if case .storeFailed = notice { break } }
+    host.store.fail(with: nil)
+    // The one that waited had the slot for itself as soon as the store worked.
+    let given = [try await host.surrendered(), try await host.surrendered()]
+    #expect(Set(given.map(\.record.id)) == [waiting, running.request] && given.allSatisfy { $0.fencingToken == 7 })
+    #expect(given.first { $0.record.id == waiting }?.runs.isEmpty == true)
+    // The next lease's are others.
+    #expect(try await host.lease([host.record(3)], token: 8) == [])
+    let order = try await host.order()
+    #expect(order.request.sequence == 3 && order.fencingToken == 8)
   }
 
   @Test("a request whose owners were fenced as often as a request may be lost is a dead letter")

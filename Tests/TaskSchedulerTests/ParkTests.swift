@@ -25,7 +25,9 @@ struct ParkTests {
       try await withCheckedThrowingContinuation { done in scheduler.perform(change) { done.resume(with: $0) } }
     }
 
-    func parked(_ limit: Int = 10) async throws -> [ParkedSubmission] { try await perform(.parked(fleet: fleet, limit: limit)) }
+    func parked(_ limit: Int = 10, after last: RequestID? = nil) async throws -> [ParkedSubmission] {
+      try await perform(.parked(fleet: fleet, after: last, limit: limit))
+    }
   }
 
   private func request(_ change: (inout TaskRequest) -> Void = { _ in }) throws -> TaskRequest {
@@ -53,6 +55,7 @@ struct ParkTests {
     #expect(first.allSatisfy { $0.submission.record.paused == nil && $0.submission.record.id.origin == keeper.fleet })
     #expect(first.map(\.submission.record.due) == submissions.map(\.nextStart))
     #expect(try await keeper.parked(1).count == 1)
+    #expect(try await keeper.parked(after: first[0].id).map(\.id) == [first[1].id])
     let new = RequestID(sequence: 9, origin: keeper.fleet)
     #expect(try await keeper.perform(.unpark(first[0].id, as: new)))
     #expect(try await !keeper.perform(.unpark(first[0].id, as: new)), "once")

@@ -13,6 +13,8 @@ extension FleetAgent {
     let since: MonotonicTime
     /// See ``ClaimedRequest/bytes``.
     let bytes: Int
+    /// Whether the scheduler has seen it: one that this host cannot read stays here until the lease ends.
+    var isHandedOver = false
   }
 
   /// What ended of the requests that the host owns still.
@@ -54,6 +56,8 @@ extension FleetAgent {
     var launchCancels: Set<TaskIdentifier> = []
     /// What is in the fleet and should not be: it is cancelled there, if nobody runs it yet.
     var unwanted: [RequestID] = []
+    /// What somebody cancelled here while it went to the fleet.
+    var cancelledOnTheWay: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
     /// How many requests were added that are due soon, see ``note(added:)``.
@@ -82,12 +86,18 @@ extension FleetAgent.State {
   /// decide.
   mutating func takeEnded() -> [FleetAgent.Ended] {
     // If the host has claimed a request again, its earlier end was recorded, and only the answer was lost.
-    let all = unrecorded.filter { isHeld($0) } + settled.compactMap { request in holdings[request.record.id].map { (request, $0) } }
+    let all = unrecorded.filter { isHeld($0) } + settled.compactMap { request in holding(of: request).map { (request, $0) } }
     (settled, unrecorded) = ([], [])
     let count = FleetAgent.countTogether(all.count) { all[$0].request.leftBytes }
     guard count < all.count else { return all }
     unrecorded = Array(all[count...])
     return Array(all[..<count])
+  }
+
+  /// The host's holding of what has settled; nil if that was an earlier one.
+  private func holding(of settled: SurrenderedRequest) -> FleetAgent.Holding? {
+    guard let holding = holdings[settled.record.id], holding.epoch == settled.fencingToken else { return nil }
+    return holding
   }
 
   /// Whether the host holds it as it did when it ended.
@@ -112,8 +122,10 @@ extension FleetAgent.State {
   /// - Parameter taken: What has ended and is with the caller.
   func stillHeld(_ claims: [(id: RequestID, epoch: Int64)], besides taken: [FleetAgent.Ended]) -> [RequestID] {
     guard !claims.isEmpty else { return [] }
-    var ended = Set(settled.indices.lazy.map { settled[$0].record.id })
-    for some in [taken, unrecorded, recording, locked] { ended.formUnion(some.indices.lazy.map { some[$0].request.record.id }) }
+    var ended = Set(settled.indices.lazy.filter { holding(of: settled[$0]) != nil }.map { settled[$0].record.id })
+    for some in [taken, unrecorded, recording, locked] {
+      ended.formUnion(some.indices.lazy.filter { isHeld(some[$0]) }.map { some[$0].request.record.id })
+    }
     return claims.filter { holdings[$0.id]?.epoch == $0.epoch && !ended.contains($0.id) }.map(\.id)
   }
 
@@ -141,7 +153,7 @@ extension FleetAgent.State {
       for place in ended.indices where isHeld(ended[place]) { counts[ended[place].holding.lane, default: 0] -= 1 }
     }
     for place in settled.indices {
-      if let holding = holdings[settled[place].record.id] { counts[holding.lane, default: 0] -= 1 }
+      if let holding = holding(of: settled[place]) { counts[holding.lane, default: 0] -= 1 }
     }
     return counts
   }

@@ -8,7 +8,10 @@ import TaskScheduler
 extension FleetAgent {
   /// Submits requests to the fleet, all or none.
   func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
-    guard !requests.contains(where: \.dependsOnOthers) else { return add(FleetErrand(submitting: requests, completion: completion)) }
+    guard !requests.contains(where: \.dependsOnOthers) else {
+      do throws(RequestRefusal) { for request in requests { try request.checkSharedKey() } } catch { return completion(.failure(error)) }
+      return add(FleetErrand(submitting: requests, completion: completion))
+    }
     scheduler.draft(requests, fleet: place.origin) { [self] in add($0, of: requests, completion: completion) }
   }
 

@@ -43,10 +43,10 @@ final class FleetAgent: Sendable {
   /// - Parameters:
   ///   - mostPending: See ``HostConfiguration/Fleet/maxPending``.
   ///   - events: Has the ends of the fleet's runs on other hosts too.
-  ///   - lasts: Told when the workers of the host's part must have ended, on the boot clock.
+  ///   - lasts: Told when the workers of these identifiers must have ended, on the boot clock.
   init(
     _ place: FleetPlace, mostPending: Int, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger,
-    lasts: @escaping @Sendable (Int64) -> Void
+    lasts: @escaping @Sendable ([TaskIdentifier], Int64?) -> Void
   ) throws(HostFailure) {
     bound = FleetBound(most: mostPending)
     (self.place, self.scheduler, self.log) = (place, scheduler, log)
@@ -203,13 +203,11 @@ final class FleetAgent: Sendable {
   }
 
   private func leaseHasEnded() {
-    let (held, refused) = state.withLock { state in
-      defer { (state.holdings, state.cancelled) = ([:], []) }
-      return (Array(state.holdings.keys), state.recordings.refuse(nil, because: "the host's lease has ended"))
+    let refused = state.withLock { state in
+      (state.holdings, state.cancelled) = ([:], [])
+      return state.recordings.refuse(nil, because: "the host's lease has ended")
     }
     for refuse in refused { refuse() }
-    // First what waits, so that nothing begins any more, then what runs.
-    scheduler.giveBack(held) { _ in }
     scheduler.forceLeased()
     wake()
   }
@@ -249,7 +247,11 @@ final class FleetAgent: Sendable {
   /// Cancels a request of which the database knows that it is cancelled, if it is here.
   func cancelHeld(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     state.withLock { state in if state.holdings[id] != nil { state.cancelled.insert(id) } }
-    scheduler.perform(.cancel(id), completion: completion)
+    scheduler.perform(.cancel(id)) { [weak self] result in
+      // It may be on its way to the scheduler, or the store takes nothing now: the next look tells of it again.
+      if case .failure(let refusal) = result, refusal.code != .conflict { self?.state.withLock { _ = $0.cancelled.remove(id) } }
+      completion(result)
+    }
   }
 
   /// Those of these requests that are not here.
@@ -288,7 +290,6 @@ final class FleetAgent: Sendable {
       } else {
         work.settled = state.takeEnded()
         work.hasMore = !state.unrecorded.isEmpty
-        if work.hasMore { wake() }
       }
       return .done(work)
     }
@@ -336,14 +337,22 @@ final class FleetAgent: Sendable {
     for refuse in refused { refuse() }
   }
 
-  /// The database says that the host owns these.
+  /// The database says that the host owns these. If its lease has ended meanwhile, it does not.
   func hold(_ claims: [ClaimedRequest], as incarnation: String) {
     let now = SystemClock.now
     state.withLock { state in
+      guard lease.incarnation == incarnation else { return }
       for place in claims.indices {
         state.holdings[claims[place].id] = Holding(
           lane: claims[place].lane, incarnation: incarnation, epoch: claims[place].epoch, since: now, bytes: claims[place].bytes)
       }
+    }
+  }
+
+  /// The scheduler has seen these: from now on, what of them it has no more has ended.
+  func handedOver(_ requests: [LeasedRequest]) {
+    state.withLock { state in
+      for place in requests.indices { state.holdings[requests[place].record.id]?.isHandedOver = true }
     }
   }
 
@@ -367,8 +376,8 @@ final class FleetAgent: Sendable {
     state.withLock { $0.stillHeld(claims, besides: taken) }
   }
 
-  /// What the host holds.
-  func held() -> [RequestID] { state.withLock { Array($0.holdings.keys) } }
+  /// What the host holds and the scheduler has seen.
+  func handedOver() -> [RequestID] { state.withLock { state in state.holdings.filter(\.value.isHandedOver).map(\.key) } }
 
   /// Whether none of the fleet's runs is live or handed out ahead here.
   static func runsNothing(_ scheduler: Scheduler) -> Bool {

@@ -13,6 +13,22 @@ extension FleetExchanges {
   /// The most bytes that the host holds while it claims more than it could begin now.
   private static let mostHeldAhead = 2 * ClaimedRequest.bytesTogether
 
+  /// Finds the lanes of requests that need nothing but their time.
+  func findPlainLanes(_ session: FleetSession) throws(FleetError) {
+    var plain = try session.plainLanes(of: identifiers)
+    for lane in plain { writer.numbers.note(lane.id, of: lane.lane) }
+    let known = Set(plain.map(\.lane.identifier))
+    for lane in identifiers.lazy.filter({ !known.contains($0) }).map({ Lane($0) }) {
+      // The fleet may see an identifier for the first time that a reload has brought.
+      do throws(FleetError) { plain.append(FleetLane(id: try writer.numbers.id(of: lane, session), lane: lane)) } catch {
+        // Somebody else is adding it.
+        guard error == .locked else { throw error }
+        return
+      }
+    }
+    lanes.plain = plain
+  }
+
   /// What the host could begin now, or holds ahead because its runs are short. What it has and will not begin soon goes back.
   func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
     let all = lanes.all
@@ -85,13 +101,18 @@ extension FleetExchanges {
       requests, cancelled: cancelled, awakeSince: agent.lease.awakeSince,
       while: { [lease = agent.lease] in lease.incarnation == incarnation }
     ) { answer.set($0) }
+    let taken = answer.wait()
+    agent.handedOver(requests)
     var refused = requests
-    if case .success(let ids) = answer.wait() {
+    if case .success(let ids) = taken {
       guard !ids.isEmpty else { return 0 }
       refused.removeAll { !ids.contains($0.record.id) }
     }
     agent.surrendered(
-      refused.map { SurrenderedRequest(record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint) })
+      refused.map {
+        SurrenderedRequest(
+          record: $0.record, runs: [], eventPayload: $0.eventPayload, checkpoint: $0.checkpoint, fencingToken: $0.fencingToken)
+      })
     return refused.count
   }
 }

@@ -19,9 +19,6 @@ extension FleetExchanges {
     let settled = try writer.settlements(&work.settled, incarnation, session)
     if !settled.isEmpty { agent.letGo(of: work.settled, fenced: try session.record(incarnation, settled, tells: true)) }
     work.settled = []
-    let given = Awaited<Void>()
-    agent.scheduler.giveBack(agent.held(as: incarnation)) { _ in given.set(()) }
-    given.wait()
     agent.scheduler.forceLeased()
     guard FleetAgent.runsNothing(agent.scheduler) else {
       looksSinceDead = 0

@@ -33,6 +33,18 @@ extension FleetExchanges {
     }
   }
 
+  /// Cancels what somebody cancelled while it went to the fleet: a host may have it by now.
+  func cancelSent(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
+    while let id = agent.state.withLock({ $0.cancelledOnTheWay.first }) {
+      if try !session.stop(id) {
+        try run(FleetErrand(untold: [id]) { .cancel(waiting: $0) }, session, incarnation)
+        // A host may have taken it at this moment.
+        _ = try session.stop(id)
+      }
+      agent.state.withLock { state in state.cancelledOnTheWay.removeAll { $0 == id } }
+    }
+  }
+
   /// Cancels what is in the fleet and should not be, if nobody runs it.
   func cancelUnwanted(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
     while true {

@@ -10,7 +10,7 @@ final class FleetExchanges {
   private var session: FleetSession?
   /// What the last connection left at the server.
   private var left: Int64?
-  private(set) var lanes = FleetLanes()
+  var lanes = FleetLanes()
   var writer: FleetWriter
   private var failures = 0
   /// The incarnation for which what it does not know was given back on this connection.
@@ -28,6 +28,8 @@ final class FleetExchanges {
   private var published: (incarnation: String, shut: [Int64], reasons: [String?])?
   /// When the days of the history are looked after next.
   private var daysDue = MonotonicTime(nanoseconds: 0)
+  /// The identifiers of the fleet that the host has plugins for.
+  private(set) var identifiers: [TaskIdentifier] = []
   /// The mark of the fleet's pauses that the scheduler knows.
   private var pausesMark = ""
   /// When what waits here is looked at next.
@@ -69,6 +71,7 @@ final class FleetExchanges {
         failures = 0
         agent.set(failure: nil)
         if submits { agent.noteSubmissionsTaken() }
+        if work.hasMore { agent.wake() }
       } catch {
         agent.putBack(work, error)
         writer.refuse(work.arrivals, error)
@@ -121,6 +124,7 @@ final class FleetExchanges {
   /// - Returns: How long until the next turn, if nothing happens.
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
     let session = try connected()
+    noteIdentifiers()
     keepDays(session)
     try stream.look(session)
     try findLaunchCancels(session)
@@ -135,7 +139,9 @@ final class FleetExchanges {
       if work.added > 0 { try session.notify() }
       for errand in work.errands { errand.refuse(because: "this host has no lease in its fleet") }
       for keeping in work.keepings { keeping.completion(FleetAgent.unkept("this host has no lease in its fleet")) }
-      (work.errands, work.keepings) = ([], [])
+      // What has ended belongs to others.
+      agent.letGo(of: work.settled, fenced: work.settled.indices.map { work.settled[$0].request.record.id })
+      (work.errands, work.keepings, work.settled) = ([], [], [])
       return FleetLooks.pause
     }
     if !work.isOver { try schedules.align(self, session, incarnation) }
@@ -143,15 +149,14 @@ final class FleetExchanges {
     while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
     try clear(session, incarnation, besides: work.settled)
     try cancelUnwanted(session, incarnation)
+    try cancelSent(session, incarnation)
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !work.isAsked, !work.mayHaveRoom, work.added == 0, single == nil, let rest = looks.rest { return rest }
-    if lanes.plain == nil {
-      let plain = try session.plainLanes(of: agent.place.host.identifiers)
-      for lane in plain { writer.numbers.note(lane.id, of: lane.lane) }
-      lanes.plain = plain
-    }
-    let wanted = work.isOver || agent.lease.isDraining ? [] : demand(besides: work.settled)
+    if lanes.plain == nil { try findPlainLanes(session) }
+    let takesNothing = work.isOver || agent.lease.isDraining
+    if takesNothing { looks.opens(in: nil) }
+    let wanted = takesNothing ? [] : demand(besides: work.settled)
     let draft = try draft(of: single, joining: wanted, session)
     // What the host does not want is for others: they need not wait for this host's look, nor this host look.
     let isForOthers = wanted.isEmpty
@@ -181,7 +186,7 @@ final class FleetExchanges {
   ) throws(FleetError) -> Duration {
     if let pauses = exchange.pauses {
       pausesMark = pauses.mark
-      agent.scheduler.set(ofFleet: pauses.pauses, of: Set(agent.place.host.identifiers))
+      agent.scheduler.set(ofFleet: pauses.pauses, of: Set(identifiers))
     }
     let areNew = lanes.note(exchange)
     agent.letGo(of: work.settled, fenced: exchange.fenced)
@@ -299,6 +304,13 @@ final class FleetExchanges {
     agent.scheduler.observeForFleet(needed) { [weak agent] in agent?.wake() }
   }
 
+  /// A reload may have brought plugins, or taken some away.
+  private func noteIdentifiers() {
+    let now = agent.lease.identifiers
+    guard now != identifiers else { return }
+    (identifiers, lanes, looks, pausesMark) = (now, FleetLanes(), FleetLooks(), "")
+  }
+
   private func connected() throws(FleetError) -> FleetSession {
     if let session { return session }
     let asked = SystemClock.bootNanoseconds
@@ -331,6 +343,9 @@ final class FleetExchanges {
     }
     do throws(FleetError) { try session.sweepLanes() } catch {
       agent.log.warning("unused lanes of the fleet were not removed: \(error)")
+    }
+    do throws(FleetError) { try session.clean() } catch {
+      agent.log.warning("what the fleet needs no more was not removed: \(error)")
     }
   }
 

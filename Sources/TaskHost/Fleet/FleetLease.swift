@@ -13,6 +13,8 @@ import TaskModel
 /// - Source: the rule is that of Chubby's and etcd's leases; M. Kleppmann, "How to do distributed locking" (2016), for the token.
 final class FleetLease: Sendable {
   private struct State {
+    /// The identifiers of the fleet that the host has plugins for.
+    var identifiers: [TaskIdentifier] = []
     var incarnation: String?
     /// When the host's runs must have ended, on the boot clock.
     var end: Int64 = 0
@@ -26,6 +28,8 @@ final class FleetLease: Sendable {
     var members = 1
     var renewals = 0
     var trouble = FleetTrouble()
+    /// Whether the next renewal is not to wait for its time.
+    var isDue = false
     var isOver = false
   }
 
@@ -40,15 +44,17 @@ final class FleetLease: Sendable {
   private let changed: @Sendable () -> Void
   /// Whether nothing runs any more that an earlier incarnation held.
   private let mayJoin: @Sendable () -> Bool
-  /// When the workers must have ended, on the boot clock; 0: those that start from now on may go on.
-  private let lasts: @Sendable (Int64) -> Void
+  /// When the workers of these identifiers must have ended, on the boot clock; 0: those that start from now on may go on; nil: when it was
+  /// said last.
+  private let lasts: @Sendable ([TaskIdentifier], Int64?) -> Void
   /// The lease has ended.
   private let ended: @Sendable () -> Void
   private let log: Logger
 
   init(
-    _ place: FleetPlace, log: Logger, mayJoin: @escaping @Sendable () -> Bool, lasts: @escaping @Sendable (Int64) -> Void,
-    changed: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void
+    _ place: FleetPlace, log: Logger, mayJoin: @escaping @Sendable () -> Bool,
+    lasts: @escaping @Sendable ([TaskIdentifier], Int64?) -> Void, changed: @escaping @Sendable () -> Void,
+    ended: @escaping @Sendable () -> Void
   ) throws(HostFailure) {
     (self.place, self.log, self.mayJoin, self.lasts, self.changed, self.ended) = (place, log, mayJoin, lasts, changed, ended)
     timer = taskhost_system_boot_timer_create()
@@ -64,6 +70,22 @@ final class FleetLease: Sendable {
   /// The incarnation whose lease lasts; nil if there is none.
   var incarnation: String? {
     state.withLock { $0.incarnation.flatMap { [end = $0.end] in SystemClock.bootNanoseconds < end ? $0 : nil } }
+  }
+
+  /// The identifiers of the fleet that the host has plugins for.
+  var identifiers: [TaskIdentifier] { state.withLock { $0.identifiers } }
+
+  /// From now on, the host has plugins for these. The others learn of it at once, if the database is there.
+  func set(_ identifiers: [TaskIdentifier]) {
+    let hasChanged = state.withLock { state in
+      guard state.identifiers != identifiers else { return false }
+      (state.identifiers, state.isDue) = (identifiers, true)
+      return true
+    }
+    guard hasChanged else { return }
+    lasts(identifiers, nil)
+    state.broadcast()
+    changed()
   }
 
   /// Whether somebody wants the host to take nothing more.
@@ -137,7 +159,10 @@ final class FleetLease: Sendable {
       let until = SystemClock.now + pause
       let hadLease = incarnation != nil
       state.wait { state -> Guarded<State>.Look<Void> in
-        state.isOver || SystemClock.now >= until || state.incarnation == nil && hadLease ? .done(()) : .again(by: until)
+        let isDue = failures == 0 && state.isDue
+        guard state.isOver || SystemClock.now >= until || state.incarnation == nil && hadLease || isDue else { return .again(by: until) }
+        state.isDue = false
+        return .done(())
       }
     }
   }
@@ -151,9 +176,11 @@ final class FleetLease: Sendable {
       guard mayJoin() else { return .milliseconds(100) }
       // Who loses a lease is drained still.
       let isDrained = state.withLock { $0.isDrained }
-      let incarnation = try session.register(place.host, isDraining: isDrained)
+      var host = place.host
+      host.identifiers = identifiers
+      let incarnation = try session.register(host, isDraining: isDrained)
       // What it claims at once may have been missed.
-      let first = try session.renew(incarnation, identifiers: place.host.identifiers)
+      let first = try session.renew(incarnation, identifiers: host.identifiers)
       state.withLock { ($0.awakeSince, $0.members) = (first.awakeSince, first.others.count + 1) }
       hold(incarnation, from: asked, session.lease, isDraining: isDrained, isNew: true)
       let isAgain = state.withLock { state in
@@ -164,7 +191,7 @@ final class FleetLease: Sendable {
       // It looks at the others at once.
       return .zero
     }
-    let renewal = try session.renew(known, identifiers: place.host.identifiers, silent: watch.silent(at: asked))
+    let renewal = try session.renew(known, identifiers: identifiers, silent: watch.silent(at: asked))
     if let time = renewal.at { clock.note(time, asked: asked) }
     watch.note(renewal.others, at: SystemClock.bootNanoseconds)
     let isSecond = state.withLock { state in
@@ -190,7 +217,7 @@ final class FleetLease: Sendable {
   private func hold(_ incarnation: String, from asked: Int64, _ lease: Duration, isDraining: Bool, isNew: Bool) {
     let end = asked.adding(saturating: (lease - FleetPlace.margin(of: lease)).wholeNanoseconds)
     // Before anything is claimed in this lease: a frozen host kills nothing itself.
-    lasts(end)
+    lasts(identifiers, end)
     let (hasChanged, wasDraining) = state.withLock { state in
       // This lease has ended a moment ago: the next turn joins anew.
       guard SystemClock.bootNanoseconds < end, state.incarnation == (isNew ? nil : incarnation) else { return (false, false) }
@@ -263,6 +290,6 @@ final class FleetLease: Sendable {
     tell(log)
     // Before the next lease can begin.
     ended()
-    lasts(0)
+    lasts(identifiers, 0)
   }
 }

@@ -10,6 +10,8 @@ final class FleetParking: Sendable {
     var mayHave = true
     /// How many are on their way.
     var moving = 0
+    /// Up to which all were sent in this round: one that the fleet has no room for keeps no other one waiting.
+    var sent: RequestID?
     /// When those that the database did not take are sent again.
     var due = MonotonicTime(nanoseconds: 0)
   }
@@ -28,18 +30,20 @@ final class FleetParking: Sendable {
 
   /// Sends what is parked, if nothing is on its way. The database answers.
   func move(by agent: FleetAgent) {
-    let begins = state.withLock { state in
-      guard state.mayHave, state.moving == 0, SystemClock.now >= state.due else { return false }
+    let (begins, sent) = state.withLock { state in
+      guard state.mayHave, state.moving == 0, SystemClock.now >= state.due else { return (false, nil as RequestID?) }
       (state.mayHave, state.moving) = (false, 1)
-      return true
+      return (true, state.sent)
     }
     guard begins else { return }
-    agent.scheduler.perform(.parked(fleet: agent.place.origin, limit: Self.atOnce)) { [self, weak agent] result in
+    agent.scheduler.perform(.parked(fleet: agent.place.origin, after: sent, limit: Self.atOnce)) { [self, weak agent] result in
       guard let agent, case .success(let parked) = result else { return ended(isDone: false) }
       state.withLock { state in
         state.moving += parked.count
         // There may be more of them.
-        if parked.count == Self.atOnce { state.mayHave = true }
+        let isLast = parked.count < Self.atOnce
+        state.sent = isLast ? nil : parked.last?.id
+        if !isLast || sent != nil { state.mayHave = true }
       }
       for one in parked { send(one, by: agent) }
       ended(isDone: true)
@@ -54,7 +58,7 @@ final class FleetParking: Sendable {
       case .success(let submission):
         agent.scheduler.perform(.unpark(parked.id, as: submission.id)) { [self] result in
           // It was cancelled here while it was on its way.
-          if case .success(false) = result { agent.cancelInFleet(submission.id) }
+          if case .success(false) = result { agent.cancelSent(submission.id) }
           ended(isDone: (try? result.get()) != nil)
         }
       // There is room again when others have ended.
@@ -83,13 +87,9 @@ extension FleetAgent {
     }
   }
 
-  /// Cancels a request of the fleet that has just been added, if no host has it yet.
-  fileprivate func cancelInFleet(_ id: RequestID) {
-    add(
-      FleetErrand(.all([id])) { _ in
-        .cancel(id)
-      } completion: { [log] result in
-        if case .failure(let refusal) = result { log.error("the request \(id) of the fleet was cancelled while it was parked: \(refusal)") }
-      })
+  /// Cancels a request of the fleet that has just been added, also if a host has it by now.
+  fileprivate func cancelSent(_ id: RequestID) {
+    state.withLock { $0.cancelledOnTheWay.append(id) }
+    wakeForWork()
   }
 }

@@ -24,7 +24,7 @@ final class FleetSuccesses {
     due = now + Self.pause
     let answer = Awaited<[ObjectiveState]>()
     agent.scheduler.objectives { answer.set($0) }
-    let shared = Set(agent.place.host.identifiers)
+    let shared = Set(agent.lease.identifiers)
     let expected = answer.wait().filter { $0.expectWithin != nil && shared.contains($0.identifier) }
     guard !expected.isEmpty else {
       asked = nil

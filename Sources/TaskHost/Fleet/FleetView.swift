@@ -21,6 +21,9 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     agent.set(configuration.scheduledRequests().filter { identifiers.contains($0.key.identifier) })
   }
 
+  /// The host has these plugins from now on.
+  func set(_ contracts: [HandlerContract]) { agent.lease.set(contracts.map(\.identifier).filter(identifiers.contains).sorted()) }
+
   /// Whether it is the id of a request of the fleet.
   func has(_ id: RequestID) -> Bool { id.origin == agent.place.origin }
 

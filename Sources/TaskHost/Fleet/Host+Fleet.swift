@@ -83,17 +83,16 @@ extension HostParts {
   /// The host's part in its fleet, which has not begun; nil if it is in none.
   func fleetView(_ configuration: HostConfiguration, _ contracts: [HandlerContract], _ log: Logger) throws(HostFailure) -> FleetView? {
     guard let fleet, let address = configuration.fleet.url else { return nil }
-    let shared = configuration.fleetIdentifiers
     let host = FleetHost(
-      name: configuration.fleetName, program: program ?? "", labels: configuration.fleet.labels,
-      identifiers: contracts.map(\.identifier).filter { shared.contains($0) }.sorted())
+      name: configuration.fleetName, program: program ?? "", labels: configuration.fleet.labels, identifiers: [])
     let agent = try FleetAgent(
       FleetPlace(address: address, host: host, origin: fleet), mostPending: configuration.fleet.maxPending, scheduler, events, log: log
-    ) { [processes] end in
-      processes.lease(host.identifiers, until: end)
+    ) { [processes] identifiers, end in
+      processes.lease(identifiers, until: end)
     }
     agent.set(stale: stale)
-    let view = FleetView(agent, identifiers: shared)
+    let view = FleetView(agent, identifiers: configuration.fleetIdentifiers)
+    view.set(contracts)
     view.set(schedulesOf: configuration)
     return view
   }

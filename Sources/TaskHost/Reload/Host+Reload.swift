@@ -128,6 +128,7 @@ extension Host {
     events.begin(prepared.tellers)
     events.notices.set(prepared.rules.configuration.noticeRules)
     fleet?.set(schedulesOf: prepared.rules.configuration)
+    fleet?.set(prepared.plugins.registered.flatMap(\.contracts))
     return launched.withLock { launched in
       let launcher = launched.launcher.serving(prepared.plugins.registered, payloads: payloads)
       launched = Launched(registry: prepared.plugins, specs: prepared.specs, launcher: launcher)

@@ -352,16 +352,21 @@ public struct SurrenderedRequest: Sendable, Hashable {
   public var checkpoint: [UInt8]?
   /// What it waits for, or waited for, if the host knew that.
   public var edges: [DependencyRecord]
+  /// The fencing token with which the host held it: what became of it is for that claim alone, and not for a later one. Nil if it was here
+  /// only to be changed.
+  public var fencingToken: Int64?
 
   /// Creates one.
   public init(
-    record: RequestRecord, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil, edges: [DependencyRecord] = []
+    record: RequestRecord, runs: [RunRecord], eventPayload: [UInt8]? = nil, checkpoint: [UInt8]? = nil, edges: [DependencyRecord] = [],
+    fencingToken: Int64? = nil
   ) {
     self.record = record
     self.runs = runs
     self.eventPayload = eventPayload
     self.checkpoint = checkpoint
     self.edges = edges
+    self.fencingToken = fencingToken
   }
 }
 

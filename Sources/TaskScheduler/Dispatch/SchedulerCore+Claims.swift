@@ -246,7 +246,7 @@ extension SchedulerCore {
   /// Whether a turn has work at `now` besides due requests.
   func hasDuty(now: WallTime) -> Bool {
     guard storeTrouble == nil else { return false }
-    if !overdueFound.isEmpty { return true }
+    if !overdueFound.isEmpty || !forsaken.isEmpty { return true }
     if let next = nextDuty(now: now), next <= now { return true }
     guard !claims.isEmpty else { return false }
     return conditionsChanged || claiming.contains { mustGiveBack($0, now: now) }

@@ -51,8 +51,9 @@ extension Scheduler {
     write(completion) { core, transaction, _ in try core.giveBack(ids, transaction) }
   }
 
-  /// Stops all live runs of the fleet's requests by force, and those that begin before the next ``lease(_:while:completion:)``: somebody else
-  /// may own their requests soon.
+  /// The lease has ended: stops all live runs of the fleet's requests by force, and those that begin before the next
+  /// ``lease(_:cancelled:awakeSince:while:completion:)``, because somebody else may own their requests soon. What waits goes back as soon as the
+  /// store takes that, and does not begin before.
   public func forceLeased() { send(.forceLeased) }
 
   /// How many runs of the fleet's requests are live or handed out ahead; called on the scheduler's thread.

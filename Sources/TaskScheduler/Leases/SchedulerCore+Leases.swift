@@ -98,6 +98,7 @@ extension SchedulerCore {
     _ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime
   ) throws(RequestRefusal) {
     try request.checkFleetScope()
+    if case .user = submitter { try request.checkSharedKey() }
     try draftingForFleet { () throws(RequestRefusal) in try check(&request, by: submitter, notes: &notes, now: now) }
     request.isUnchecked = false
   }
@@ -126,6 +127,21 @@ extension SchedulerCore {
     for id in ids where try transaction.request(id)?.state == .pending { try surrender(id, transaction) }
   }
 
+  /// Gives back what waits of the requests whose lease has ended, before anything begins: others may have them.
+  func surrenderForsaken(_ transaction: any StoreTransaction) throws {
+    if !forsaken.isEmpty { try giveBack(Array(forsaken), transaction) }
+  }
+
+  /// The turn is durable: what was given back is here no more.
+  func forgetSurrendered() {
+    for place in turn.surrendered.indices {
+      let (id, token) = (turn.surrendered[place].record.id, turn.surrendered[place].fencingToken)
+      // It may have come again in this turn.
+      if fencingTokens[id] == token { fencingTokens[id] = nil }
+    }
+    forsaken.removeAll()
+  }
+
   /// Gives back the requests of the fleet whose runs ended in this turn, and those that ended without one.
   func surrenderSettled(_ transaction: any StoreTransaction) throws {
     guard let fleet else { return }
@@ -142,8 +158,8 @@ extension SchedulerCore {
 
   /// Removes a request of the fleet that waits or has ended from the store; nil if there is none.
   func leave(_ id: RequestID, _ transaction: any StoreTransaction) throws -> SurrenderedRequest? {
-    guard let given = try transaction.surrender(id) else { return nil }
-    fencingTokens[id] = nil
+    guard var given = try transaction.surrender(id) else { return nil }
+    given.fencingToken = fencingTokens[id]
     guard !given.record.state.isFinal else { return given }
     turn.changes += 1
     countLive(given.record.request.identifier, by: -1)
@@ -267,5 +283,11 @@ extension TaskRequest {
     }
     // Without a key, the share of the jitter would come from the id, which the database draws.
     if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }
+  }
+
+  /// Refuses a client's idempotency key that could be that of a plugin, where both are in one table.
+  public func checkSharedKey() throws(RequestRefusal) {
+    guard let idempotencyKey, idempotencyKey.hasPrefix(Self.pluginKeyPrefix) else { return }
+    throw RequestField.idempotencyKey.refusal("keys that begin with \(Self.pluginKeyPrefix) are reserved for plugins: use another")
   }
 }

@@ -12,9 +12,11 @@ extension SchedulerChange<[Submission]> {
 extension SchedulerChange<[ParkedSubmission]> {
   /// The oldest parked submissions, at most `limit`.
   ///
-  /// - Parameter fleet: What the ids of the fleet's requests share.
-  public static func parked(fleet: UInt64, limit: Int) -> Self {
-    Self { core, transaction, _ in try core.parked(fleet: fleet, limit: limit, transaction) }
+  /// - Parameters:
+  ///   - fleet: What the ids of the fleet's requests share.
+  ///   - last: Skips those up to this one.
+  public static func parked(fleet: UInt64, after last: RequestID?, limit: Int) -> Self {
+    Self { core, transaction, _ in try core.parked(fleet: fleet, after: last, limit: limit, transaction) }
   }
 }
 
@@ -56,7 +58,10 @@ public struct ParkedSubmission: Sendable {
 extension SchedulerCore {
   fileprivate func park(_ requests: [TaskRequest], _ transaction: any StoreTransaction, now: WallTime) throws -> [Submission] {
     for (index, request) in requests.enumerated() {
-      do throws(RequestRefusal) { try request.checkParking() } catch { throw requests.count > 1 ? error.at(index) : error }
+      do throws(RequestRefusal) {
+        try request.checkParking()
+        try request.checkSharedKey()
+      } catch { throw requests.count > 1 ? error.at(index) : error }
     }
     var submissions = try draftingForFleet { try submit(requests, transaction, now: now) }
     for index in submissions.indices {
@@ -88,8 +93,11 @@ extension SchedulerCore {
     return try identifiers.flatMap { try transaction.waiting(of: $0).filter { $0.paused?.isParked == true && $0.id.origin != fleet } }
   }
 
-  fileprivate func parked(fleet: UInt64, limit: Int, _ transaction: any StoreTransaction) throws -> [ParkedSubmission] {
-    try parked(transaction).sorted { $0.id < $1.id }.prefix(limit).map { record in
+  fileprivate func parked(
+    fleet: UInt64, after last: RequestID?, limit: Int, _ transaction: any StoreTransaction
+  ) throws -> [ParkedSubmission] {
+    let left = try parked(transaction).filter { record in last.map { record.id > $0 } ?? true }
+    return try left.sorted { $0.id < $1.id }.prefix(limit).map { record in
       var request = record.request
       request.payload = try transaction.submittedPayload(of: record.id)
       let known = try request.idempotencyKey.flatMap { try transaction.submission(withKey: $0, by: nil) }

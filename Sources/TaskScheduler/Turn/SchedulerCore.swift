@@ -121,7 +121,9 @@ final class SchedulerCore {
   var fleet: UInt64?
   /// Whether the host's lease in the fleet has ended, and it has taken nothing since.
   var leaseIsOver = false
-  /// The fencing tokens of the fleet's requests that are here.
+  /// The requests of the fleet that were here when the lease ended, until a turn has given back those that wait: none of them begins.
+  var forsaken: Set<RequestID> = []
+  /// The fencing tokens of the fleet's requests that are here. A turn that is undone changes nothing of it.
   var fencingTokens: [RequestID: Int64] = [:]
   /// Whether a submission is checked for the fleet, of which another host may have what this one lacks.
   var draftsForFleet = false
@@ -320,6 +322,7 @@ final class SchedulerCore {
     noteSuccesses(turn.history)
     turn.objectives = reviewObjectives(now: now)
     noteOverdue(turn.objectives, now: now)
+    forgetSurrendered()
     let committed = turn
     turn = EngineTurn()
     return committed

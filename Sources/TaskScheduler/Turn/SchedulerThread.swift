@@ -112,6 +112,7 @@ final class SchedulerThread {
         for run in core.live.keys { launcher.force(run, reason: .draining) }
       case .forceLeased:
         core.leaseIsOver = true
+        core.forsaken.formUnion(core.fencingTokens.keys)
         launcher.withdraw(core.claims.values.filter { $0.entry.request.origin == core.fleet }.map(\.entry.run))
         forceLeased(core.live.values)
       case .adopt(let adoption): prepare(adoption)

@@ -127,6 +127,7 @@ final class SchedulingEngine {
     do {
       let next = try prepared(plan, now: now)
       try store.commit { transaction in
+        try core.surrenderForsaken(transaction)
         try core.recordBegins(transaction)
         do {
           let refused = try attempt(transaction) {
@@ -194,6 +195,7 @@ final class SchedulingEngine {
     do {
       try store.commit { transaction in
         waiting = parked
+        try core.surrenderForsaken(transaction)
         for input in unrecorded { try take(input, &waiting, transaction, now: now) }
         for input in arrived { try take(input, &waiting, transaction, now: now) }
         try performParked(&waiting, transaction, now: now)

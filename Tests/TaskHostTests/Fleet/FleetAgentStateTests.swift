@@ -7,11 +7,11 @@ import Testing
 @testable import TaskHost
 
 @Suite("Fleet: what a host holds") struct FleetAgentStateTests {
-  private static func ended(_ number: Int64) throws -> SurrenderedRequest {
+  private static func ended(_ number: Int64, epoch: Int64 = 1) throws -> SurrenderedRequest {
     let record = RequestRecord(
       id: RequestID(sequence: number, origin: 1), request: TaskRequest(identifier: try TaskIdentifier("a")), state: .pending,
       due: .distantPast, submitted: .distantPast)
-    return SurrenderedRequest(record: record, runs: [], eventPayload: nil, checkpoint: nil)
+    return SurrenderedRequest(record: record, runs: [], fencingToken: epoch)
   }
 
   private static func holding(epoch: Int64) -> FleetAgent.Holding {
@@ -33,9 +33,21 @@ import Testing
     // The answer was lost, and the request has been claimed again since: its earlier end must not be recorded a second time.
     state.unrecorded = ended
     #expect(state.takeEnded().isEmpty)
-    state.settled = [request]
+    state.settled = [try Self.ended(1, epoch: 2)]
     state.letGo(of: state.takeEnded())
     #expect(state.holdings.isEmpty && state.cancelled.isEmpty)
+  }
+
+  @Test("what an earlier claim has left, as after a lease that has ended, is not the end of a later one")
+  func earlier() throws {
+    var state = FleetAgent.State()
+    let old = try Self.ended(1)
+    state.holdings[old.record.id] = Self.holding(epoch: 2)
+    state.settled = [old]
+    #expect(state.heldCounts(besides: []) == [7: 1])
+    #expect(state.stillHeld([(old.record.id, 2)], besides: [(old, Self.holding(epoch: 1))]) == [old.record.id])
+    #expect(state.takeEnded().isEmpty && state.settled.isEmpty)
+    #expect(state.holdings[old.record.id]?.epoch == 2)
   }
 
   @Test("what could not be recorded is tried again, before what has ended since")
