@@ -15,19 +15,26 @@ struct RequestExplainer: Sendable {
   /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes. Blocks for up to about a quarter of
   /// a second, and until the fleet's database has answered.
   func explain(_ record: RequestRecord) throws(StoreError) -> RequestExplanation {
-    let placement = try view.fleetThatHas(record.id)?.read { (session) throws(FleetError) in
+    let fleet = try view.fleetThatHas(record.id)
+    let placement = try fleet?.read { (session) throws(FleetError) in
       try session.placement(of: record.id, preferring: record.request.gates.preferredHosts)
     }
-    var explanation = try explainHere(record)
+    var explanation = try explainHere(record, fleet)
     if let placement { explanation.place(placement, of: record, at: host) }
     return explanation
   }
 
   /// The same as if the request were the host's own.
-  private func explainHere(_ record: RequestRecord) throws(StoreError) -> RequestExplanation {
+  ///
+  /// - Parameter fleet: Where it and what it waits for are; nil if that is here.
+  private func explainHere(_ record: RequestRecord, _ fleet: FleetView?) throws(StoreError) -> RequestExplanation {
     let store = view.held
-    let edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: record.id)
-    let obstacle = try RetryObstacle.find(for: record, edges: store.edges(of:), request: store.request(_:))
+    func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
+      guard let fleet else { return try store.edges(of: id) }
+      return try fleet.read { (session) throws(FleetError) in try session.edges(of: [id])[id] ?? [] }
+    }
+    let edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try edges(of: record.id)
+    let obstacle = try RetryObstacle.find(for: record, edges: edges(of:), request: view.request(_:))
     var query = RunQuery()
     (query.request, query.limit) = (record.id, 1)
     let lastEnded = try store.runs(query).first?.ended

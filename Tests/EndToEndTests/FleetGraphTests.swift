@@ -74,6 +74,7 @@ struct FleetGraphTests {
       try await first.request(anyway, is: "succeeded")
       let failed = try await first.request(last, is: "failed")
       #expect(failed["last_message"]?.string == "\(next), which must succeed first, has failed", "\(failed)")
+      #expect(try await second.cli("tasks", "why", last).output.contains("tasks retry \(broken)"))
       let refused = try await second.cli("tasks", "retry", last)
       #expect(refused.status == 6 && refused.errors.contains("tasks retry \(broken)"), "\(refused)")
       let late = try await first.cli("submit", "job", "--follows", broken)

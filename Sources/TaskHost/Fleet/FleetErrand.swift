@@ -25,6 +25,8 @@ struct FleetErrand: Sendable {
     let added: [SurrenderedRequest]
     let keys: [RequestID: FleetSubmissionKey]
     let moves: FleetKeyMoves
+    /// What observers are to be told once the database has it.
+    let events: [HostEvent]
     /// Whether all that was taken has come to the scheduler; the rest goes back as it is.
     var isWhole = true
     /// See ``FleetGathering/noted``.
@@ -64,7 +66,7 @@ struct FleetErrand: Sendable {
       scheduler.visit(visitors, change(ids)) { result in
         done(
           result.map { visit in
-            Visited(changed: visit.changed, added: visit.added, keys: visit.keys, moves: visit.moves) { isLast in
+            Visited(changed: visit.changed, added: visit.added, keys: visit.keys, moves: visit.moves, events: visit.events) { isLast in
               let value = sum.withLock { sum in
                 let value = sum.map { adding($0, visit.value) } ?? visit.value
                 sum = value
@@ -166,6 +168,7 @@ extension FleetExchanges {
     switch answer.wait() {
     case .success(var visited):
       try settle(visited, of: errand, session, incarnation)
+      for event in visited.events { agent.observe(event) }
       visited.isWhole = visited.changed.count >= gathered.count
       (visited.noted, visited.rest) = (gathered.noted, gathered.rest)
       return .success(visited)

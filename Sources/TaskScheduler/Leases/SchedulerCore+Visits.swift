@@ -7,6 +7,7 @@ extension SchedulerCore {
   ) throws -> FleetVisit<Value> {
     (visiting, draftsForFleet) = (Visiting(visitors), true)
     defer { (visiting, draftsForFleet) = (nil, false) }
+    let known = turn.events.count
     for visitor in visitors.taken {
       let id = visitor.record.id
       guard try transaction.request(id) == nil else { throw RequestRefusal(.conflict, "request \(id) has just changed: look again") }
@@ -36,7 +37,10 @@ extension SchedulerCore {
     let changed = try visitors.taken.compactMap { try leave($0.record.id, transaction) }
     let added = try visitors.drawn.compactMap { try leave($0, transaction) }
     turn.changes += 1
-    return FleetVisit(value: value, changed: changed, added: added, keys: visiting?.keys ?? [:], moves: keys)
+    // Who hears of it before the database has it finds nothing there.
+    let events = Array(turn.events[known...])
+    turn.events.removeLast(events.count)
+    return FleetVisit(value: value, changed: changed, added: added, keys: visiting?.keys ?? [:], moves: keys, events: events)
   }
 
   /// Changes a request of the fleet that the host holds. If its run has not begun, it goes back: by now, its time may be another one, or another
@@ -177,4 +181,6 @@ public struct FleetVisit<Value: Sendable>: Sendable {
   public let keys: [RequestID: FleetSubmissionKey]
   /// What it has done to unique keys.
   public let moves: FleetKeyMoves
+  /// What observers are to be told once the database has it.
+  public let events: [HostEvent]
 }
