@@ -82,7 +82,9 @@ extension FleetSchema {
         AND NOT EXISTS (SELECT FROM unnest(identifiers, keys) AS u (i, k) WHERE u.i = s.identifier AND u.k = s.key);
       INSERT INTO taskhost.schedule (identifier, key, host) SELECT u.i, u.k, name FROM unnest(identifiers, keys) AS u (i, k)
         ON CONFLICT DO NOTHING;
+      -- Only a schedule's key has the identifier in it; others that begin like one are anybody's.
       RETURN QUERY SELECT r.id FROM taskhost.request r WHERE r.unique_key LIKE 'config:%' AND r.state <> 'failed' AND NOT r.stop
+        AND (r.unique_key = 'config:' || r.identifier OR starts_with(r.unique_key, 'config:' || r.identifier || '/'))
         AND NOT EXISTS (SELECT FROM taskhost.schedule s WHERE s.identifier = r.identifier AND s.key = r.unique_key);
     END $$
     """,
@@ -136,7 +138,9 @@ extension FleetSchema {
     BEGIN
       RETURN QUERY INSERT INTO taskhost.raised (request, event, payload)
       SELECT c.request, name, content FROM taskhost.claim c WHERE c.request = ANY (ids) ORDER BY c.request
-      ON CONFLICT (request) DO UPDATE SET payload = coalesce(excluded.payload, raised.payload)
+      -- It may wait for another event by now than when the last one came.
+      ON CONFLICT (request) DO UPDATE SET event = excluded.event, payload = CASE
+        WHEN raised.event = excluded.event THEN coalesce(excluded.payload, raised.payload) ELSE excluded.payload END
       RETURNING raised.request;
     END $$
     """,

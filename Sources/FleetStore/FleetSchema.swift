@@ -60,6 +60,7 @@ enum FleetSchema {
     """,
     "CREATE UNIQUE INDEX request_key ON taskhost.request (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed'",
     "CREATE INDEX request_failed ON taskhost.request (identifier, id) WHERE state = 'failed'",
+    "CREATE INDEX request_blocked ON taskhost.request (id) WHERE state = 'blocked'",
     "CREATE INDEX request_stop ON taskhost.request (id) WHERE stop",
     eventIndex,
     // The deadlines of those that need less afterwards.
@@ -189,12 +190,13 @@ enum FleetSchema {
     """,
     """
     CREATE OR REPLACE FUNCTION taskhost.register(
-      name text, program text, labels text[], identifiers text[], drains boolean DEFAULT false)
+      name text, program text, labels text[], identifiers text[], drains boolean DEFAULT false, before uuid DEFAULT NULL)
     RETURNS TABLE (incarnation text, left_ms bigint) LANGUAGE sql AS $$
       -- Most requests need nothing besides their time: an application's long transaction must not be the one that makes their lane.
       INSERT INTO taskhost.lane (identifier, gates) SELECT unnest(identifiers), '' ON CONFLICT DO NOTHING;
       INSERT INTO taskhost.host (name, program, labels, identifiers, began, lease_until, draining)
-      SELECT name, program, labels, identifiers, taskhost.now_ms(), taskhost.now_ms() + lease_ms, drains FROM taskhost.fleet
+      SELECT name, program, labels, identifiers, taskhost.now_ms(), taskhost.now_ms() + lease_ms,
+        coalesce((SELECT h.draining FROM taskhost.host h WHERE h.incarnation = before), drains) FROM taskhost.fleet
       RETURNING incarnation::text, lease_until - taskhost.now_ms()
     $$
     """,

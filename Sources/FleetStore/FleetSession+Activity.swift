@@ -90,11 +90,7 @@ extension FleetSession {
       try ask(
         PostgresStatement(
           """
-          WITH RECURSIVE lanes (lane) AS (
-            (SELECT q.lane FROM taskhost.ready q ORDER BY q.lane LIMIT 1)
-            UNION ALL
-            SELECT (SELECT q.lane FROM taskhost.ready q WHERE q.lane > l.lane ORDER BY q.lane LIMIT 1) FROM lanes l WHERE l.lane IS NOT NULL
-          )
+          \(Self.readyLanes)
           SELECT r.id, ''::bytea, r.record, false FROM (SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT 1000) l
           CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
           JOIN taskhost.request r ON r.id = f.request

@@ -20,7 +20,7 @@ extension FleetSession {
   /// The lane stays until then: of the runs that a limit counts, this one began as it was.
   ///
   /// - Parameters:
-  ///   - record: With its payload, as if no run of it had begun; nil if only keys are held.
+  ///   - record: With its payload and all its losses, as if no run of it had begun; nil if only keys are held.
   ///   - keys: What else happens to unique keys that are held for a while.
   package func keep(
     _ incarnation: String, _ id: RequestID, epoch: Int64, as record: RequestRecord?, keys: FleetKeyChanges
@@ -30,7 +30,7 @@ extension FleetSession {
       statements.append(
         PostgresStatement(
           """
-          UPDATE taskhost.request r SET due = $4, rank = $5, event = $6, deadline = $7, payload = $8, record = $9
+          UPDATE taskhost.request r SET due = $4, rank = $5, event = $6, deadline = $7, payload = $8, record = $9, lost = 0
           FROM taskhost.claim c WHERE r.id = $2 AND c.request = r.id AND c.incarnation = $1::uuid AND c.epoch = $3 AND NOT c.visiting
           """, .text(incarnation), .int(id.sequence), .int(epoch), .int(record.due.unixMilliseconds), .int(Self.rank(of: record)),
           .text(record.request.event?.name), .int(Self.deadline(of: record)), .bytes(record.request.payload),
@@ -189,15 +189,19 @@ extension FleetSession {
   // MARK: Schedules
 
   /// The live requests of these schedules, with their payloads; those that run have the state `running`.
-  package func requests(of schedules: [ScheduleName]) throws(FleetError) -> [ScheduleName: RequestRecord] {
+  ///
+  /// - Returns: Also whether one of them ends with its run, because no host had its schedule any more.
+  package func requests(
+    of schedules: [ScheduleName]
+  ) throws(FleetError) -> (named: [ScheduleName: RequestRecord], isStopping: Bool) {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) FROM taskhost.request
+        SELECT id, payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id), stop FROM taskhost.request
         WHERE (identifier, unique_key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND state <> 'failed'
         """, .texts(schedules.map(\.identifier.rawValue)), .texts(schedules.map(\.uniqueKey))))
     let named = records(rows).compactMap { record in record.request.scheduleName.map { ($0, record) } }
-    return Dictionary(named) { first, _ in first }
+    return (Dictionary(named) { first, _ in first }, (0..<rows.count).contains { rows.flag($0, 4) })
   }
 
   /// Notes which schedules a host has in its configuration.

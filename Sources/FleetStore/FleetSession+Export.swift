@@ -1,4 +1,4 @@
-import TaskModel
+package import TaskModel
 package import TaskStore
 
 /// What keeps a fleet from being exported: it may change meanwhile, or a host has something to do first.
@@ -7,8 +7,10 @@ package struct FleetUnrest: Sendable, Hashable {
   package let hosts: [String]
   /// The requests that hosts hold that are gone, and those whose events, cancels and predecessors' ends nobody has acted on.
   package let requests: Int64
+  /// How many were submitted after the export had begun.
+  package let added: Int64
 
-  package var isNone: Bool { hosts.isEmpty && requests == 0 }
+  package var isNone: Bool { hosts.isEmpty && requests == 0 && added == 0 }
 }
 
 extension FleetSession {
@@ -17,43 +19,68 @@ extension FleetSession {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT count(*) FROM (SELECT request FROM taskhost.claim UNION SELECT request FROM taskhost.raised
-          UNION SELECT request FROM taskhost.undecided) u JOIN taskhost.request r ON r.id = u.request
+        SELECT count(*) FROM (
+          SELECT c.request FROM taskhost.claim c JOIN taskhost.request r ON r.id = c.request
+          UNION SELECT e.request FROM taskhost.raised e JOIN taskhost.request r ON r.id = e.request WHERE r.state = 'pending'
+          UNION SELECT u.request FROM taskhost.undecided u JOIN taskhost.request r ON r.id = u.request WHERE r.state = 'blocked') a
         """))
     let stopped = try ask(PostgresStatement("SELECT count(*) FROM taskhost.request WHERE stop")).int(0, 0) ?? 0
     let hosts = try members().filter(\.state.isThere).map(\.name)
-    return FleetUnrest(hosts: hosts, requests: (rows.int(0, 0) ?? 0) + stopped)
+    return FleetUnrest(hosts: hosts, requests: (rows.int(0, 0) ?? 0).adding(saturating: stopped), added: 0)
+  }
+
+  /// What has changed in the fleet since it was exported.
+  ///
+  /// - Parameters:
+  ///   - highest: The highest id that it had then.
+  ///   - time: When that was.
+  package func unrest(since highest: RequestID, at time: WallTime) throws(FleetError) -> FleetUnrest {
+    let unrest = try unrest()
+    let added = try ask(
+      PostgresStatement(
+        """
+        SELECT (SELECT count(*) FROM taskhost.request WHERE id > $1) + (SELECT count(*) FROM taskhost.ended WHERE id > $1),
+          (SELECT to_json(array_agg(h.name))::text FROM taskhost.host h WHERE h.began > $2)
+        """, .int(highest.sequence), .int(time.unixMilliseconds)))
+    let began = RecordText.texts(added.bytes(0, 1)).filter { !unrest.hosts.contains($0) }
+    return FleetUnrest(hosts: unrest.hosts + began, requests: unrest.requests, added: added.int(0, 0) ?? 0)
   }
 
   /// Writes everything that lives in the fleet, and what keys stand for, as an archive of a store. The history stays.
   ///
   /// - Parameter done: Told how many requests have been written, and of how many.
-  /// - Returns: How many requests the archive has.
+  /// - Returns: How many requests the archive has, and when and with which highest id the fleet was as it has it.
   /// - Throws: A ``FleetError``, or what the archive's sink throws.
-  package func export(to archive: ArchiveWriter, program: String?, _ done: (Int, _ of: Int) -> Void) throws -> Int {
+  package func export(
+    to archive: ArchiveWriter, program: String?, _ done: (Int, _ of: Int) -> Void
+  ) throws -> (count: Int, highest: RequestID, at: WallTime) {
     _ = try ask(PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
     defer { _ = try? ask(PostgresStatement("ROLLBACK")) }
+    _ = try ask(PostgresStatement("SET LOCAL statement_timeout = 0"))
     let numbers = try ask(
       PostgresStatement(
         """
-        SELECT (SELECT count(*) FROM taskhost.request) + (SELECT count(*) FROM taskhost.ended e WHERE \(Self.isNamed)),
-          greatest((SELECT max(id) FROM taskhost.request), (SELECT max(id) FROM taskhost.ended), 0)
+        SELECT (SELECT count(*) FROM taskhost.request) + (
+            SELECT count(*) FROM (\(Self.named)) k WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = k.request)),
+          greatest((SELECT max(id) FROM taskhost.request), (SELECT max(id) FROM taskhost.ended), 0), taskhost.now_ms()
         """))
+    let highest = RequestID(sequence: numbers.int(0, 1) ?? 0, origin: origin)
     let pauses = try pauses()
     try archive.head(
-      origin: origin, highest: numbers.int(0, 1) ?? 0, lastPause: pauses.isEmpty ? nil : Int64(pauses.count), isOpen: false,
+      origin: origin, highest: highest.sequence, lastPause: pauses.isEmpty ? nil : Int64(pauses.count), isOpen: false,
       program: program)
     let total = Int(clamping: numbers.int(0, 0) ?? 0)
     var count = 0
     for request in [
-      "SELECT e.id, e.payload, NULL::bytea, NULL::bytea, e.record, NULL::text, 0::bigint FROM taskhost.ended e WHERE \(Self.isNamed) AND",
-      "SELECT e.id, e.payload, e.event_payload, e.checkpoint, e.record, e.unique_key, e.lost::bigint FROM taskhost.request e WHERE",
+      """
+      SELECT e.id, e.payload, NULL::bytea, NULL::bytea, e.record, NULL::text, 0::bigint
+      FROM (\(Self.named)) k JOIN taskhost.ended e ON e.id = k.request ORDER BY e.id
+      """,
+      "SELECT e.id, e.payload, e.event_payload, e.checkpoint, e.record, e.unique_key, e.lost::bigint FROM taskhost.request e ORDER BY e.id",
     ] {
-      var after = Int64.min
-      while let last = try exportPage(request, after: after, to: archive, &count) {
-        after = last
-        done(count, total)
-      }
+      _ = try ask(PostgresStatement("DECLARE exported NO SCROLL CURSOR FOR \(request)"))
+      while try exportPage(to: archive, &count) { done(count, total) }
+      _ = try ask(PostgresStatement("CLOSE exported"))
     }
     // A store numbers its own from 1 on.
     for (number, pause) in zip(Int64(1)..., pauses) {
@@ -63,23 +90,19 @@ extension FleetSession {
     }
     try exportKeys(to: archive)
     try archive.finish()
-    return count
+    return (count, highest, WallTime(unixMilliseconds: numbers.int(0, 2) ?? 0))
   }
 
-  /// Whether a key stands for an ended request `e`.
-  private static let isNamed = """
-    (EXISTS (SELECT FROM taskhost.idempotency i WHERE i.request = e.id)
-      OR EXISTS (SELECT FROM taskhost.unique_window w WHERE w.request = e.id))
-    """
+  /// The requests that keys stand for.
+  private static let named = "SELECT i.request FROM taskhost.idempotency i UNION SELECT w.request FROM taskhost.unique_window w"
 
   /// The requests of a page: as many as have the most bytes that a page may have.
   private static let pageOfExport = 50
 
-  /// Writes the next requests, by their ids. Returns the last id; nil if there was none.
-  private func exportPage(_ select: String, after: Int64, to archive: ArchiveWriter, _ count: inout Int) throws -> Int64? {
-    let rows = try ask(
-      PostgresStatement("\(select) e.id > $1 ORDER BY e.id LIMIT $2", .int(after), .int(Int64(Self.pageOfExport))))
-    guard rows.count > 0 else { return nil }
+  /// Writes the next requests. Returns false if there was none.
+  private func exportPage(to archive: ArchiveWriter, _ count: inout Int) throws -> Bool {
+    let rows = try ask(PostgresStatement("FETCH \(Self.pageOfExport) FROM exported"))
+    guard rows.count > 0 else { return false }
     let ids = (0..<rows.count).compactMap { rows.int($0, 0) }.map { RequestID(sequence: $0, origin: origin) }
     let edges = try edges(of: ids)
     for (row, id) in ids.enumerated() {
@@ -95,7 +118,7 @@ extension FleetSession {
         ArchivedRequest(record: record, eventPayload: rows.bytes(row, 2), checkpoint: rows.bytes(row, 3), edges: edges[id] ?? []))
       count += 1
     }
-    return ids.last?.sequence
+    return true
   }
 
   private func exportKeys(to archive: ArchiveWriter) throws {

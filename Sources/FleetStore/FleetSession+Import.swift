@@ -71,6 +71,13 @@ extension FleetSession {
           .ints(arrivals.keys.map(\.submitted.unixMilliseconds)), .texts(arrivals.windows.map(\.identifier.rawValue)),
           .texts(arrivals.windows.map(\.key)), .ints(arrivals.windows.map(\.request.sequence)),
           .ints(arrivals.windows.map(\.until.unixMilliseconds))))
+      // With the key of one of them, somebody may have submitted the same meanwhile.
+      let own = arrivals.requests.compactMap { request in
+        let record = request.archived.record
+        return record.state.isFinal && record.state != .failed ? nil : record.request.idempotencyKey.map { ($0, record.id) }
+      }
+      let known = try known(own.map(\.0))
+      guard own.allSatisfy({ key, id in known[key].map { $0.request == id } ?? true }) else { throw .changed }
       _ = try ask(PostgresStatement("COMMIT"))
       return (added.int(0, 0) ?? 0, added.int(0, 1) ?? 0)
     } catch {

@@ -20,7 +20,7 @@ extension FleetSession {
   ///
   /// - Returns: How many hosts there are, and how many requests they held.
   package func fence(_ host: String, because reason: String) throws(FleetError) -> (hosts: Int64, requests: Int64) {
-    let rows = try ask([
+    let rows = try fencing([
       PostgresStatement(
         """
         WITH changed AS (
@@ -30,21 +30,35 @@ extension FleetSession {
         """, .text(host), .text(reason)),
       PostgresStatement("SELECT taskhost.requeue_fenced()"),
     ])
-    let freed = rows[1].int(0, 0) ?? 0
+    let freed = rows.last?.int(0, 0) ?? 0
     if freed > 0 { try notify() }
-    return (rows[0].int(0, 0) ?? 0, freed)
+    return (rows.first?.int(0, 0) ?? 0, freed)
   }
 
-  /// Asks hosts with that name or incarnation to give up what they hold: a host stops its runs, and fences itself when they are dead.
+  /// Asks for what waits for the rows of hosts. One that froze within a transaction holds its own: its session is ended once that has lasted for
+  /// longer than a lease.
   ///
-  /// - Returns: Their incarnations.
-  package func askToLeave(_ host: String) throws(FleetError) -> [String] {
+  /// - Throws: ``FleetError/locked`` until then.
+  private func fencing(_ statements: [PostgresStatement]) throws(FleetError) -> [PostgresRows] {
+    let waiting = PostgresStatement("SELECT set_config('lock_timeout', '2s', true)")
+    func run() throws(FleetError) -> [PostgresRows] { Array(try ask([waiting] + statements).dropFirst()) }
+    do throws(FleetError) { return try run() } catch {
+      guard error == .locked else { throw error }
+      _ = try ask(PostgresStatement("SELECT taskhost.end_frozen()"))
+      return try run()
+    }
+  }
+
+  /// Asks these incarnations of hosts to give up what they hold: a host stops its runs, and fences itself when they are dead.
+  ///
+  /// - Returns: Those that are not fenced yet.
+  package func askToLeave(_ incarnations: [String]) throws(FleetError) -> [String] {
     let rows = try ask(
       PostgresStatement(
         """
         UPDATE taskhost.host SET leaving = coalesce(leaving, taskhost.now_ms())
-        WHERE (name = $1 OR incarnation::text = $1) AND fenced IS NULL RETURNING incarnation::text
-        """, .text(host)))
+        WHERE incarnation::text = ANY ($1) AND fenced IS NULL RETURNING incarnation::text
+        """, .texts(incarnations)))
     return (0..<rows.count).compactMap { rows.text($0, 0) }
   }
 
@@ -67,9 +81,9 @@ extension FleetSession {
   /// Fences those of these hosts that have not renewed since they were seen with these numbers of renewals, as ``renew(_:identifiers:silent:)``
   /// does for a host.
   package func fence(silent: [String: Int64]) throws(FleetError) {
-    let freed = try ask(
+    let freed = try fencing([
       PostgresStatement("SELECT taskhost.fence_silent($1, $2)", .texts(Array(silent.keys)), .ints(Array(silent.values)))
-    ).int(0, 0)
+    ]).first?.int(0, 0)
     if (freed ?? 0) > 0 { try notify() }
   }
 }

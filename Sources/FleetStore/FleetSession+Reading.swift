@@ -42,7 +42,7 @@ package struct FleetCounts: Sendable, Hashable {
   package let failed: Int64
   /// Those that wait for others.
   package let blocked: Int64
-  /// Since when the longest waiting of the ready requests is due; nil if none is ready.
+  /// Since when the longest waiting of the ready requests is due, of those that come next in each lane; nil if none is ready.
   package let oldestDue: WallTime?
   /// The wall time of the database.
   package let now: WallTime
@@ -78,16 +78,31 @@ extension FleetSession {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT (SELECT count(*) FROM taskhost.ready), (SELECT count(*) FROM taskhost.later), (SELECT count(*) FROM taskhost.claim),
-          (SELECT count(*) FROM taskhost.request WHERE state = 'failed'),
-          (SELECT count(*) FROM taskhost.request WHERE state = 'blocked'),
-          (SELECT min(r.due) FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request), taskhost.now_ms()
+        \(Self.readyLanes)
+        SELECT (SELECT count(*) FROM taskhost.ready) + soon.count, (SELECT count(*) FROM taskhost.later) - soon.count,
+          (SELECT count(*) FROM taskhost.claim),
+          (SELECT count(*) FROM taskhost.request WHERE state = 'failed'), (SELECT count(*) FROM taskhost.request WHERE state = 'blocked'),
+          least(soon.first, (SELECT min(r.due) FROM (SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT 1000) l CROSS JOIN LATERAL (
+            SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
+            JOIN taskhost.request r ON r.id = f.request)), n.now
+        FROM (SELECT taskhost.now_ms() AS now) n, LATERAL (
+          -- What has become due since a host has looked.
+          SELECT count(*) AS count, min(l.due) AS first FROM taskhost.later l WHERE l.due <= n.now) soon
         """))
     func count(_ column: Int) -> Int64 { rows.int(0, column) ?? 0 }
     return FleetCounts(
       ready: count(0), later: count(1), held: count(2), failed: count(3), blocked: count(4),
       oldestDue: rows.int(0, 5).map { WallTime(unixMilliseconds: $0) }, now: WallTime(unixMilliseconds: count(6)))
   }
+
+  /// The lanes in which requests are ready: an entry of the index each.
+  static let readyLanes = """
+    WITH RECURSIVE lanes (lane) AS (
+      (SELECT q.lane FROM taskhost.ready q ORDER BY q.lane LIMIT 1)
+      UNION ALL
+      SELECT (SELECT q.lane FROM taskhost.ready q WHERE q.lane > l.lane ORDER BY q.lane LIMIT 1) FROM lanes l WHERE l.lane IS NOT NULL
+    )
+    """
 
   // MARK: Requests
 

@@ -93,14 +93,16 @@ package final class FleetSession {
 
   /// Joins the fleet as a new incarnation, whose lease begins now.
   ///
-  /// - Parameter isDraining: Whether it takes nothing, because somebody has drained the incarnation before.
-  package func register(_ host: FleetHost, isDraining: Bool = false) throws(FleetError) -> String {
+  /// - Parameters:
+  ///   - isDraining: Whether it takes nothing, because somebody had drained the incarnation before, as far as that knew.
+  ///   - before: That incarnation. What the fleet has of it decides.
+  package func register(_ host: FleetHost, isDraining: Bool = false, after before: String? = nil) throws(FleetError) -> String {
     // What is wrong with the history shows when something ends, and keeps nobody from joining.
     _ = try? ask([Self.keepDays(SystemClock().wallTime)])
     let rows = try ask(
       PostgresStatement(
-        "SELECT incarnation FROM taskhost.register($1, $2, $3, $4, $5 = 1)", .text(host.name), .text(host.program), .texts(host.labels),
-        .texts(host.identifiers.map(\.rawValue)), .int(isDraining ? 1 : 0)))
+        "SELECT incarnation FROM taskhost.register($1, $2, $3, $4, $5 = 1, $6::uuid)", .text(host.name), .text(host.program),
+        .texts(host.labels), .texts(host.identifiers.map(\.rawValue)), .int(isDraining ? 1 : 0), .text(before)))
     guard let incarnation = rows.text(0, 0) else { throw .refused("it gave no incarnation") }
     return incarnation
   }

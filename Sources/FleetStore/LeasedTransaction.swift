@@ -102,12 +102,10 @@ struct LeasedTransaction: StoreTransaction {
 
   func nextDeadline() throws -> WallTime? { [try own.nextDeadline(), try leased.nextDeadline()].compactMap(\.self).min() }
 
-  func shiftBootTimes(by distance: Duration) throws {
-    try own.shiftBootTimes(by: distance)
-    try leased.shiftBootTimes(by: distance)
-  }
+  /// The fleet's times are on its database's clock.
+  func shiftBootTimes(by distance: Duration) throws { try own.shiftBootTimes(by: distance) }
 
-  func pendingByCalendar() throws -> [RequestRecord] { try own.pendingByCalendar() + leased.pendingByCalendar() }
+  func pendingByCalendar() throws -> [RequestRecord] { try own.pendingByCalendar() }
 
   /// The fleet's requests hear of events through its database, so that one is not lost that comes as a request comes or goes.
   func waiting(forEvent name: String) throws -> [RequestRecord] { try own.waiting(forEvent: name) }

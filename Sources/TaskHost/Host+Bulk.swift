@@ -65,8 +65,12 @@ extension Host {
     // What runs, if that is meant too, and what a host has.
     let seen = Set(result.done + result.refused.map(\.id))
     for id in order.action == .cancel ? shared.map(\.id) : waiting where !seen.contains(id) {
+      // It may be another one by now than the one that was meant.
+      let now = try await look { (view) throws(StoreError) in try view.request(id) }
+      guard let now, order.isFor(now) else { continue }
       result.matched += 1
       do throws(RequestRefusal) {
+        if order.action == .cancel { try now.checkBulkCancel() }
         try await carryOut(order, on: id)
         result.done.append(id)
         result.changes += 1

@@ -1,4 +1,7 @@
 import Foundation
+import HostThreads
+import PostgresTestSupport
+import TaskModel
 import TestSupport
 import Testing
 
@@ -32,6 +35,49 @@ struct FleetScheduleTests {
       try await FleetGround.joined(first)
       try await second.request(id, is: "cancelled")
       #expect(try await live(first) == [])
+    }
+  }
+
+  @Test("a bulk cancel leaves the request of a schedule alone, also while it runs on some host")
+  func bulk() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    try await fleet.withHosts(job: "echo up > @PIPE@; exec sleep 600", keys: Self.often) { first, second in
+      let lines = try fleet.reader()
+      try await FleetGround.joined(first, second)
+      #expect(try lines.line() == "up")
+      for host in [first, second] {
+        let result = try await host.cli("tasks", "cancel", "--filter", "identifier:job", "--yes", "--json")
+        let answer = try result.json()
+        #expect(answer["changes"]?.integer == 0 && answer["refused"]?.array.count == 1, "\(result)")
+      }
+      #expect(try fleet.server.run("SELECT count(*) FROM taskhost.request WHERE NOT stop", on: fleet.address) == "1")
+    }
+  }
+
+  @Test("a schedule that ends at the moment when another host gets it is there again")
+  func handover() async throws {
+    let fleet = try await FleetGround(lease: "10s")
+    let often = "schedule = \"cron 0 0 29 2 *\""
+    try await fleet.withHosts(job: job, keys: often) { first, second in
+      try second.configure(fleet.configuration("b", job: job))
+      try await FleetGround.joined(first, second)
+      let request = "SELECT coalesce(min(id), 0) FROM taskhost.request"
+      let id = try await wait(fleet, request) { $0 != "0" }
+      // As if another host had found that nobody has it, at the moment before this one had it.
+      try first.configure(fleet.configuration("a", job: job, keys: often + "\nbudget = \"1h\""))
+      #expect(try await first.cli("reload").status == 0)
+      try fleet.server.run("DELETE FROM taskhost.later; DELETE FROM taskhost.ready; DELETE FROM taskhost.request", on: fleet.address)
+      #expect(try await wait(fleet, request) { $0 != "0" && $0 != id } != id)
+    }
+  }
+
+  /// Waits until what SQL answers is as it should be, and returns that.
+  private func wait(_ fleet: FleetGround, _ statement: String, until isRight: (String) -> Bool) async throws -> String {
+    let limit = SystemClock.now + .seconds(30)
+    while true {
+      let answer = try fleet.server.run(statement, on: fleet.address)
+      if isRight(answer) { return answer }
+      guard SystemClock.now < limit else { throw TestFailure("\(statement): \(answer)") }
     }
   }
 

@@ -116,4 +116,51 @@ struct FleetCareTests {
     try other("COMMIT")
     #expect(throws: Never.self) { try FleetSetup.run(fleet.address) }
   }
+
+  @Test("what was drained is drained when it joins again, also if it had not heard of it, and what was let go on is not")
+  func drains() throws {
+    let host = FleetHost(name: "a", program: "test", labels: [], identifiers: [])
+    var last = try fleet.session.register(host)
+    for isDraining in [true, false] {
+      #expect(try fleet.session.setDraining(isDraining, host: "a") == 1)
+      _ = try fleet.session.fence(last, because: "a test")
+      // As the host knew it.
+      last = try fleet.session.register(host, isDraining: !isDraining, after: last)
+      #expect(try fleet.session.renew(last, identifiers: []).isDraining == isDraining)
+    }
+  }
+
+  @Test("what has become due counts as ready, although no host has looked since")
+  func counts() throws {
+    try fleet.server.run("SELECT taskhost.register('gone', 'test', '{}', '{\(fleet.identifier)}')", on: fleet.address)
+    let due = WallTime(unixMilliseconds: 1_000_000)
+    _ = try fleet.session.enqueue([fleet.draft(due: due), fleet.draft(due: SystemClock().wallTime + .seconds(3600))])
+    try fleet.server.run("SELECT taskhost.submit('\(fleet.identifier)')", on: fleet.address)
+    let counts = try fleet.session.counts()
+    #expect(counts.ready == 2 && counts.later == 1 && counts.oldestDue == due, "\(counts)")
+    try fleet.server.run("DELETE FROM taskhost.ready", on: fleet.address)
+    #expect(try fleet.session.counts().oldestDue.map { $0 > due } == true)
+  }
+
+  @Test("only the keys of schedules end with their hosts: others that begin like one are anybody's")
+  func schedules() throws {
+    let name = try #require(ScheduleName(key: "config:\(fleet.identifier)/weekly", of: fleet.identifier))
+    for key in [ScheduleName(fleet.identifier).uniqueKey, name.uniqueKey, "config:eu-west", "config:\(fleet.identifier)2"] {
+      _ = try fleet.session.enqueue(named: [fleet.draft(due: SystemClock().wallTime + .seconds(3600), key: key)])
+    }
+    #expect(try fleet.session.declare([], host: "a").count == 2)
+    #expect(try fleet.session.declare([name], host: "a").count == 1)
+  }
+
+  @Test("a request hears the event that came last, if it waits for another one by now")
+  func events() throws {
+    let host = try fleet.join()
+    let id = try fleet.session.enqueue([fleet.draft()])[0]
+    #expect(try fleet.claim(host, 1).map(\.id) == [id])
+    for (name, payload) in [("a", [1]), ("a", nil), ("b", nil)] as [(String, [UInt8]?)] {
+      #expect(try fleet.session.note(FleetEvent(name: name, payload: payload), for: [id]) == [id])
+      let noted = "SELECT event || coalesce(encode(payload, 'hex'), '') FROM taskhost.raised"
+      #expect(try fleet.server.run(noted, on: fleet.address) == (name == "a" ? "a01" : "b"))
+    }
+  }
 }

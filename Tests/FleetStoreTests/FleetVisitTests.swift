@@ -219,7 +219,7 @@ struct FleetVisitTests {
     var draft = try fleet.draft(due: hour, key: name.uniqueKey)
     draft.record.request.repetition = RepeatRule(every: .seconds(60))
     let id = try fleet.session.enqueue(named: [draft])[0].id
-    #expect(try fleet.session.requests(of: [name]).mapValues(\.id) == [name: id])
+    #expect(try fleet.session.requests(of: [name]).named.mapValues(\.id) == [name: id])
     #expect(try fleet.session.declare([name], host: "a").isEmpty)
     #expect(try fleet.session.declare([name], host: "b").isEmpty)
     #expect(try fleet.session.declare([], host: "a").isEmpty)

@@ -54,6 +54,16 @@ struct LeasedRequestStoreTests {
     #expect(try store.counts() == [.pending: 1])
   }
 
+  @Test func whenTheHostsClockIsSetOnlyItsOwnTimesMove() throws {
+    var records = [record(1, origin: 1), record(1, origin: 2)]
+    for place in records.indices { records[place].request.clock = .boot }
+    try store.commit { transaction in
+      for record in records { try transaction.insert(record) }
+      try transaction.shiftBootTimes(by: .seconds(60))
+    }
+    #expect(try records.map { try store.request($0.id)?.due } == [.ms(60_000), .ms(0)])
+  }
+
   @Test func aSurrenderedRequestLeavesWithItsPayloadAndItsRuns() throws {
     let there = record(3, origin: 2)
     let run = RunID(sequence: 9, origin: 1)

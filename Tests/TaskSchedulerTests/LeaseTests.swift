@@ -187,6 +187,29 @@ struct LeaseTests {
     #expect(try await host.order().request.sequence == 2)
   }
 
+  @Test("of a repeating request, only the occurrence fails that was lost so often")
+  func lostOccurrence() async throws {
+    let host = try Holder()
+    var record = host.record(1, losses: Limits.lossesInARow)
+    record.request.repetition = RepeatRule(.every(.seconds(3600)))
+    record.occurrence = record.due
+    #expect(try await host.lease([record]) == [])
+    let given = try await host.surrendered()
+    #expect(given.record.state == .pending && given.record.losses == 0 && given.runs.isEmpty)
+    #expect(given.record.due > SystemClock().wallTime && given.record.lastOutcome == .lost)
+    #expect(given.record.lastMessage == "lost with its host \(Limits.lossesInARow) times in a row")
+  }
+
+  @Test("an occurrence that was lost with its host was not missed, whoever is there since when")
+  func begunElsewhere() async throws {
+    let host = try Holder()
+    var record = host.record(1, losses: 1)
+    record.request.repetition = RepeatRule(.every(.seconds(3600)), missed: .skip)
+    record.occurrence = record.due
+    #expect(try await host.lease([record], awakeSince: SystemClock().wallTime) == [])
+    #expect(try await host.order().request == record.id)
+  }
+
   @Test("whatever the host's clock says, what is due now or later is so by the fleet's clock", arguments: [3600, -3600])
   func clock(ahead seconds: Int) async throws {
     let host = try Holder()

@@ -22,7 +22,7 @@ package enum FleetExporting {
     _ step: StoreStep.Observer
   ) throws(Failure) -> StoreExport.Result {
     do {
-      let session = try FleetSession(address, name: "fleet export", patience: .seconds(60))
+      let session = try FleetSession(address, name: "fleet export", patience: .seconds(600))
       let unrest = try session.unrest()
       guard unrest.isNone else { throw Failure.unrest(unrest) }
       guard let path else { return try run(session, program: program, to: sink, step) }
@@ -40,7 +40,10 @@ package enum FleetExporting {
     _ session: FleetSession, program: String?, to sink: @escaping ([UInt8]) throws(StoreCareError) -> Void, _ step: StoreStep.Observer
   ) throws -> StoreExport.Result {
     let archive = ArchiveWriter { try sink($0) }
-    let requests = try session.export(to: archive, program: program) { step(StoreStep("exporting", done: $0, of: $1)) }
-    return StoreExport.Result(requests: requests, runs: 0, lines: archive.lines)
+    let exported = try session.export(to: archive, program: program) { step(StoreStep("exporting", done: $0, of: $1)) }
+    // Applications submit without a host, and somebody may have started one.
+    let unrest = try session.unrest(since: exported.highest, at: exported.at)
+    guard unrest.isNone else { throw Failure.unrest(unrest) }
+    return StoreExport.Result(requests: exported.count, runs: 0, lines: archive.lines)
   }
 }

@@ -22,23 +22,24 @@ package enum FleetFencing {
   /// How often it is looked.
   private static let pause = Duration.milliseconds(200)
 
-  /// Asks hosts with that name or incarnation to give up what they hold, and waits until they have, or until their runs must be dead: no
-  /// clock of another machine decides that, see ``FleetWatch``.
+  /// Asks hosts to give up what they hold, and waits until they have, or until their runs must be dead: no clock of another machine decides
+  /// that, see ``FleetWatch``.
   ///
   /// - Parameters:
+  ///   - asked: Their incarnations. Those that are fenced by now are left out.
   ///   - limit: How long to wait; nil for a minute, or three leases if that is more.
   ///   - progress: Told how many hosts have not left, and what they hold.
   package static func run(
-    _ address: String, host: String, within limit: Duration?, _ progress: (_ hosts: Int, _ held: Int64) -> Void
+    _ address: String, hosts asked: [String], within limit: Duration?, _ progress: (_ hosts: Int, _ held: Int64) -> Void
   ) throws(FleetError) -> Result {
     let session = try FleetSession(address, name: "fleet fence")
-    let incarnations = try session.askToLeave(host)
+    let incarnations = try session.askToLeave(asked)
     var result = Result(hosts: incarnations.count)
     result.requests = try session.leaving(incarnations).reduce(0) { $0 + $1.held }
     var watch = FleetWatch(lasting: session.lease - FleetPlace.margin(of: session.lease))
     let end = SystemClock.now + (limit ?? max(.seconds(60), session.lease * 3))
     while true {
-      let asked = SystemClock.bootNanoseconds
+      let now = SystemClock.bootNanoseconds
       let hosts = try session.leaving(incarnations)
       let open = hosts.filter { !$0.hasLeft }
       watch.note(Dictionary(open.map { ($0.incarnation, $0.renewals) }) { first, _ in first }, at: SystemClock.bootNanoseconds)
@@ -47,10 +48,15 @@ package enum FleetFencing {
         result.acknowledged = result.hosts - result.silent
         return result
       }
-      let dead = watch.silent(at: asked)
-      guard dead.isEmpty else {
-        try session.fence(silent: dead)
-        continue
+      let dead = watch.silent(at: now)
+      do throws(FleetError) {
+        guard dead.isEmpty else {
+          try session.fence(silent: dead)
+          continue
+        }
+      } catch {
+        // It froze within a transaction, which is ended when that has lasted for a lease.
+        guard error == .locked else { throw error }
       }
       let held = open.reduce(0) { $0 + $1.held }
       guard SystemClock.now < end else {

@@ -19,8 +19,10 @@ final class FleetLease: Sendable {
     /// When the host's runs must have ended, on the boot clock.
     var end: Int64 = 0
     var isDraining = false
-    /// Whether somebody has drained the host, in this lease or an earlier one.
+    /// Whether somebody has drained the host, in this lease or an earlier one, as of the last renewal.
     var isDrained = false
+    /// The incarnation that joined last.
+    var last: String?
     /// The incarnation that is to give up what it holds, and why.
     var leaving: (incarnation: String, reason: String)?
     var hasJoined = false
@@ -174,15 +176,16 @@ final class FleetLease: Sendable {
     guard let known = state.withLock({ $0.incarnation }) else {
       // What an earlier incarnation held may not go on in the next one's lease.
       guard mayJoin() else { return .milliseconds(100) }
-      // Who loses a lease is drained still.
-      let isDrained = state.withLock { $0.isDrained }
+      // Who loses a lease is drained still, also if somebody drained it after its last renewal.
+      let (isDrained, last) = state.withLock { ($0.isDrained, $0.last) }
       var host = place.host
       host.identifiers = identifiers
-      let incarnation = try session.register(host, isDraining: isDrained)
+      let incarnation = try session.register(host, isDraining: isDrained, after: last)
+      state.withLock { $0.last = incarnation }
       // What it claims at once may have been missed.
       let first = try session.renew(incarnation, identifiers: host.identifiers)
-      state.withLock { ($0.awakeSince, $0.members) = (first.awakeSince, first.others.count + 1) }
-      hold(incarnation, from: asked, session.lease, isDraining: isDrained, isNew: true)
+      state.withLock { ($0.awakeSince, $0.members, $0.isDrained) = (first.awakeSince, first.others.count + 1, first.isDraining) }
+      hold(incarnation, from: asked, session.lease, isDraining: first.isDraining, isNew: true)
       let isAgain = state.withLock { state in
         defer { state.hasJoined = true }
         return state.hasJoined

@@ -1,5 +1,5 @@
 import TaskFilters
-import TaskModel
+public import TaskModel
 
 extension SchedulerCore {
   /// Carries out a bulk action on those of `ids` that it is for now; others have changed since they were found. One refusal stops no other.
@@ -29,7 +29,7 @@ extension SchedulerCore {
           }
           result.done.append(id)
         case .cancel:
-          try requireCancellable(record)
+          try record.checkBulkCancel()
           result.done.append(try cancel(id, transaction, now: now).id)
         }
       } catch is ClaimedAhead where order.isDry {
@@ -41,10 +41,12 @@ extension SchedulerCore {
     result.changes = result.done.count
     return result
   }
+}
 
+extension RequestRecord {
   /// Refuses the request of a `schedule`: it belongs to the operator, and many are not cancelled by accident.
-  private func requireCancellable(_ record: RequestRecord) throws(RequestRefusal) {
-    guard let name = record.request.scheduleName else { return }
+  public func checkBulkCancel() throws(RequestRefusal) {
+    guard let name = request.scheduleName else { return }
     throw RequestRefusal(
       .conflict,
       "it stands for the schedule of \(name) in the configuration: remove that line, or cancel it by its id",

@@ -29,6 +29,7 @@ extension SchedulerCore {
     try keep(.idempotencyKey, \.idempotencyKey)
     if request.uniqueKey != nil, request.onConflict == .none { request.onConflict = old.onConflict }
     var notes: [String] = []
+    if visiting != nil { try request.checkFleetScope() }
     try check(&request, by: .user, held: old.tags, notes: &notes, now: now)
     return try update(record, with: Arrival(request: request, edges: [], submitter: .user, notes: notes), transaction, now: now)
   }

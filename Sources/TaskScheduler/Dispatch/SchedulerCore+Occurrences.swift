@@ -32,7 +32,9 @@ extension SchedulerCore {
     let awakeSince = id.origin == fleet ? fleetAwakeSince : awakeSince
     // On the clock of the schedule's times, which jitter does not move.
     let time = self.now(for: id, now).moved(by: .zero - offset)
-    if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0 {
+    // A host of the fleet that was lost with it had begun it.
+    let hadBegun = id.origin == fleet && record.losses > 0
+    if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0, !hadBegun {
       switch rule.missed {
       case .latest: break
       case .skip where occurrence.moved(by: offset) + record.gates.flex < awakeSince:

@@ -73,11 +73,29 @@ extension SchedulerCore {
         try endWaiting(&record, as: .failed, message: flaw.message, transaction, now: now)
       } else if record.losses >= Limits.lossesInARow {
         // As a loss on one host fails it: each owner was fenced while it held the request.
-        try endWaiting(
-          &record, as: .failed, message: "lost with its host \(record.losses) times in a row", transaction, now: now)
+        let message = "lost with its host \(record.losses) times in a row"
+        if record.isRepeating {
+          try endOccurrence(&record, message: message, transaction, now: now)
+        } else {
+          try endWaiting(&record, as: .failed, message: message, transaction, now: now)
+        }
       }
     }
     return refused
+  }
+
+  /// Ends the occurrence of a repeating request without a run, as a failure. It goes back until its next one.
+  private func endOccurrence(_ record: inout RequestRecord, message: String, _ transaction: any StoreTransaction, now: WallTime) throws {
+    if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
+    (record.losses, record.attemptsSpent) = (0, 0)
+    advance(&record, now: fleetNow(now))
+    let told = try tellEnd(of: record, as: .failed, output: [], transaction, now: now)
+    (record.lastOutcome, record.lastMessage) = (.lost, told.note(message))
+    try transaction.update(record)
+    note(record)
+    raise(HostEvents.failed(record.request.identifier))
+    if !told.isTold { noteFailed(record, run: nil, message, now: now) }
+    try surrender(record.id, transaction)
   }
 
   /// Decides what only a host knows. What could not have been submitted here fails for good: it would not get better elsewhere.

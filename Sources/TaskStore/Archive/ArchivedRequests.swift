@@ -55,7 +55,8 @@ package struct ArchivedRequests: Sendable {
     from descriptor: Int32, named name: String, of isWanted: (TaskIdentifier) -> Bool, _ step: StoreStep.Observer = { _ in }
   ) throws(StoreCareError) {
     var lines = ArchiveLines(descriptor, name: name)
-    var ofPlugins: [RequestID: (key: String, text: String?)] = [:]
+    // A request may stand for several submissions.
+    var ofPlugins: [RequestID: [String: String?]] = [:]
     do {
       let head = try ArchiveHead(of: &lines, named: name)
       (origin, isOpen) = (head.origin, head.isOpen)
@@ -65,7 +66,7 @@ package struct ArchivedRequests: Sendable {
         case .submission:
           let (key, plugin, _, _) = try Self.key(line)
           let text = plugin.map { SharedKey.text(key.key, of: $0) } ?? key.key
-          if plugin != nil { ofPlugins[key.request] = (key.key, text) }
+          if plugin != nil { ofPlugins[key.request, default: [:]].updateValue(text, forKey: key.key) }
           if let text { keys.append(Key(key: text, fingerprint: key.fingerprint, request: key.request, submitted: key.submitted)) }
         case .uniqueWindow: windows.append(try Self.window(line))
         case .run, .schedule, .state, .health, .pause, .objective, .clock, .end: return
@@ -119,7 +120,7 @@ package struct ArchivedRequests: Sendable {
 
 extension RequestRecord {
   /// Gives a plugin's idempotency key the name of its plugin. A plugin's submission may also stand for a request that has another key.
-  fileprivate mutating func nameKey(_ ofPlugins: [RequestID: (key: String, text: String?)]) {
-    if let own = ofPlugins[id], own.key == request.idempotencyKey { request.idempotencyKey = own.text }
+  fileprivate mutating func nameKey(_ ofPlugins: [RequestID: [String: String?]]) {
+    if let key = request.idempotencyKey, let text = ofPlugins[id]?[key] { request.idempotencyKey = text }
   }
 }

@@ -66,6 +66,11 @@ struct FleetExportCommand: ParsableCommand {
         .refused, "the fleet", "hosts are there: \(names.escapingControlCharacters)",
         remedy: "stop them: they would run what is exported, and what they did meanwhile would be missing")
     }
+    guard unrest.added == 0 else {
+      return CommandFailure(
+        .refused, "the fleet", "\(StoreText.count(Int(clamping: unrest.added), "request")) came while it was exported",
+        remedy: "stop the applications that submit with taskhost.submit: what they add would be missing; then export again")
+    }
     return CommandFailure(
       .refused, "the fleet", "\(StoreText.count(Int(clamping: unrest.requests), "request")) wait for a host to act on what came last",
       remedy: "start a host, and stop it once taskhost fleet status shows nothing held")

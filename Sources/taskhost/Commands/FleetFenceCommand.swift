@@ -62,26 +62,39 @@ struct FleetFenceCommand: ParsableCommand {
     guard yes || Terminal.agrees(question) else {
       throw CommandFailure(.cancelled, nil, "nothing was changed", remedy: "answer y, or give --yes")
     }
-    if now { try fenceNow() } else { try askToLeave() }
+    // Those that were asked about, whoever has the name by now.
+    let incarnations = meant.map(\.incarnation)
+    if now { try fenceNow(incarnations) } else { try askToLeave(incarnations) }
   }
 
-  private func fenceNow() throws {
-    let fenced = try fleet.ask { [host] (session) throws(FleetError) in try session.fence(host, because: "an operator has fenced it") }
+  private func fenceNow(_ incarnations: [String]) throws {
+    let fenced = try fleet.ask { (session) throws(FleetError) in
+      var sum = (hosts: Int64(0), requests: Int64(0))
+      for incarnation in incarnations {
+        let one = try session.fence(incarnation, because: "an operator has fenced it")
+        sum = (sum.hosts.adding(saturating: one.hosts), sum.requests.adding(saturating: one.requests))
+      }
+      return sum
+    }
     if fleet.json {
       Terminal.printObject { writer in
         writer.member("hosts", fenced.hosts)
         writer.member("requests", fenced.requests)
       }
+    } else if fenced.hosts == 0 {
+      Terminal.print(alreadyGone)
     } else {
       Terminal.print("\(shown) is fenced: \(fenced.requests) requests are ready for others. Its runs may go on until it notices")
     }
   }
 
-  private func askToLeave() throws {
+  private var alreadyGone: String { "\(shown) has gone already: others have what it held" }
+
+  private func askToLeave(_ incarnations: [String]) throws {
     let (address, limit) = (try fleet.address(), try limit())
     let result: FleetFencing.Result
     do throws(FleetError) {
-      result = try FleetFencing.run(address, host: host, within: limit) { hosts, held in
+      result = try FleetFencing.run(address, hosts: incarnations, within: limit) { hosts, held in
         Terminal.progress("waiting until \(shown) has given up what it holds: \(StoreText.count(Int(held), "request")) ...")
       }
     } catch {
@@ -97,6 +110,8 @@ struct FleetFenceCommand: ParsableCommand {
         writer.member("silent", result.silent)
         writer.member("left", result.left)
       }
+    } else if result.hosts == 0 {
+      Terminal.print(alreadyGone)
     } else if result.left == nil {
       let how =
         switch (result.hosts, result.silent) {
