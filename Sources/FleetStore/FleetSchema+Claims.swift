@@ -8,6 +8,9 @@ extension FleetSchema {
     "octet_length(\(request).payload) + coalesce(octet_length(\(request).event_payload), 0) + coalesce(octet_length(\(request).checkpoint), 0)"
   }
 
+  /// How many ranks of all lanes of a group are compared at most, besides the first one of each.
+  private static let ranksCompared = 4000
+
   /// The most requests of a claim that are not weighed.
   private static let fewUnweighed = 16
 
@@ -127,94 +130,119 @@ extension FleetSchema {
     DECLARE
       i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; used bigint[] := '{}';
       picked tid[]; taken tid[] := '{}'; few integer := \(fewUnweighed); left_bytes bigint := \(ClaimedRequest.bytesTogether); its_bytes bigint;
-      counted text; running jsonb;
+      counted text; running jsonb; siblings bigint; cut bigint; cuts bigint[] := '{}'; found_ranks bigint; has_rest boolean := false;
+      is_rest boolean := false;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT 0::bigint AS moved, min(l.due) AS next_due INTO due FROM taskhost.later l;
       IF due.next_due <= now THEN SELECT p.moved, p.next_due INTO due FROM taskhost.promote(500) p; END IF;
       patient := now - \(Preference.wait.wholeMilliseconds);
       -- A claim begins at the head of its lane. What a snapshot still sees lies before it, and is passed over once.
-      FOR i, is_limited, head IN
-        SELECT l.place, l.is_limited, l.rank FROM (
-          SELECT u.place, u.in_group, u.runs > 0 OR u.rate > 0 OR u.key_rate > 0 AS is_limited,
-            (SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank LIMIT 1) AS rank
-          FROM unnest(lanes, groups, key_runs, rates, key_rates) WITH ORDINALITY AS u (lane, in_group, runs, rate, key_rate, place)) l
-        WHERE l.rank IS NOT NULL AND NOT EXISTS (
-          SELECT FROM taskhost.pause p WHERE coalesce(p.until > now, true) AND (
-            p.likes = '{}' OR (SELECT n.identifier FROM taskhost.lane n WHERE n.id = lanes[l.place]::integer) LIKE ANY (p.likes)))
-        ORDER BY l.is_limited, CASE WHEN l.is_limited THEN l.in_group END, l.rank
+      -- Of the lanes of a group, the first pass takes only what is among the lowest ranks of all of them; if limits keep some of that from being
+      -- taken, the second one fills up.
       LOOP
-        most := limits[i] - coalesce(used[groups[i]], 0);
-        CONTINUE WHEN most <= 0;
-        IF is_limited THEN
-          SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
-          PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
-          IF key_runs[i] > 0 THEN
-            -- Of all keys at once: there may be a lane for each. Each claim's own is asked for: a join might read all lanes.
-            IF counted IS DISTINCT FROM which THEN
-              counted := which;
-              SELECT coalesce(jsonb_object_agg(k.name, k.runs), '{}') INTO running FROM (
-                SELECT o.name, count(*) AS runs FROM (
-                  SELECT (SELECT l.concurrency_key FROM taskhost.request r JOIN taskhost.lane l ON l.id = r.lane
-                    WHERE r.id = c.request AND l.identifier = which) AS name FROM taskhost.claim c WHERE NOT c.visiting) o
-                WHERE o.name IS NOT NULL GROUP BY o.name) k;
+        FOR i, is_limited, head, siblings IN
+          SELECT l.place, l.is_limited, l.rank, count(*) OVER (PARTITION BY l.in_group) FROM (
+            SELECT u.place, u.in_group, u.runs > 0 OR u.rate > 0 OR u.key_rate > 0 AS is_limited,
+              (SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank LIMIT 1) AS rank
+            FROM unnest(lanes, groups, key_runs, rates, key_rates) WITH ORDINALITY AS u (lane, in_group, runs, rate, key_rate, place)) l
+          WHERE l.rank IS NOT NULL AND NOT EXISTS (
+            SELECT FROM taskhost.pause p WHERE coalesce(p.until > now, true) AND (
+              p.likes = '{}' OR (SELECT n.identifier FROM taskhost.lane n WHERE n.id = lanes[l.place]::integer) LIKE ANY (p.likes)))
+          ORDER BY l.is_limited, CASE WHEN l.is_limited THEN l.in_group END, l.rank
+        LOOP
+          most := limits[i] - coalesce(used[groups[i]], 0);
+          CONTINUE WHEN most <= 0 OR siblings = 1 AND is_rest;
+          cut := \(Int64.max);
+          IF siblings > 1 AND NOT is_rest THEN
+            IF cuts[groups[i]] IS NULL THEN
+              SELECT max(h.rank), count(*) INTO cut, found_ranks FROM (
+                SELECT q.rank FROM unnest(lanes, groups) AS u (lane, in_group) CROSS JOIN LATERAL (
+                  SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank
+                  LIMIT least(limits[i], 1 + \(ranksCompared) / siblings)) q
+                WHERE u.in_group = groups[i] ORDER BY q.rank LIMIT limits[i]) h;
+              IF found_ranks < limits[i] THEN cut := \(Int64.max); END IF;
+              cuts[groups[i]] := cut;
             END IF;
-            most := least(most, key_runs[i] - coalesce((running->>its_key)::bigint, 0));
+            cut := cuts[groups[i]];
+            has_rest := has_rest OR cut < \(Int64.max);
+            CONTINUE WHEN head > cut;
           END IF;
-          IF rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, '', rates[i], periods[i])); END IF;
-          IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
-          CONTINUE WHEN most <= 0;
-        END IF;
-        waits := false;
-        IF prefers[i] <> '' THEN
-          waits := NOT EXISTS (SELECT FROM taskhost.host h WHERE h.incarnation = me AND taskhost.is_preferred(h, prefers[i]));
-        END IF;
-        IF waits THEN
-          -- The head of the lane: millions of young requests may follow. Each one's own time is asked for as it comes: a join might read all.
-          SELECT array_agg(h.rank) FILTER (WHERE h.due <= patient), array_agg(h.request) FILTER (WHERE h.due <= patient),
-            min(h.due) FILTER (WHERE h.due > patient) INTO old_ranks, old_ids, its_young
-          FROM (SELECT q.rank, q.request, (SELECT r.due FROM taskhost.request r WHERE r.id = q.request) AS due
-            FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= head
-            ORDER BY q.rank, q.request LIMIT 4 * limits[i]) h;
-          waits := its_young IS NOT NULL AND taskhost.others_are_preferred(lanes[i], prefers[i]);
-        END IF;
-        IF waits THEN
-          young := least(young, its_young);
-          CONTINUE WHEN old_ids IS NULL;
-          picked := ARRAY(
-            SELECT q.ctid FROM unnest(old_ranks, old_ids) AS u (rank, request)
-              JOIN taskhost.ready q ON q.lane = lanes[i]::integer AND q.rank = u.rank AND q.request = u.request
-            ORDER BY q.rank, q.request LIMIT most FOR UPDATE OF q SKIP LOCKED);
-        ELSE
-          picked := ARRAY(
-            SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= head
-            ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
-        END IF;
-        CONTINUE WHEN cardinality(picked) = 0;
-        -- A host gets no more at once than it can hold. A few requests are not weighed, which is most of what an idle fleet claims.
-        few := few - cardinality(picked);
-        IF few < 0 THEN
-          SELECT array_agg(w.place), max(w.bytes) INTO picked, its_bytes FROM (
-            SELECT q.ctid AS place, row_number() OVER heads AS number, sum(\(bytes(of: "r"))) OVER heads AS bytes
-            FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request WHERE q.ctid = ANY (picked)
-            WINDOW heads AS (ORDER BY q.rank, q.request)) w
-          WHERE w.bytes <= left_bytes OR token IS NULL AND w.number = 1;
-          CONTINUE WHEN picked IS NULL;
-          left_bytes := left_bytes - its_bytes;
-        END IF;
-        IF token IS NULL THEN
-          PERFORM taskhost.hold_lease(me);
-          token := nextval('taskhost.epoch');
-        END IF;
-        taken := taken || picked;
-        used[groups[i]] := coalesce(used[groups[i]], 0) + cardinality(picked);
-        IF is_limited THEN
-          IF key_runs[i] > 0 THEN
-            running := running || jsonb_build_object(its_key, coalesce((running->>its_key)::bigint, 0) + cardinality(picked));
+          IF is_limited THEN
+            SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
+            PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
+            IF key_runs[i] > 0 THEN
+              -- Of all keys at once: there may be a lane for each. Each claim's own is asked for: a join might read all lanes.
+              IF counted IS DISTINCT FROM which THEN
+                counted := which;
+                SELECT coalesce(jsonb_object_agg(k.name, k.runs), '{}') INTO running FROM (
+                  SELECT o.name, count(*) AS runs FROM (
+                    SELECT (SELECT l.concurrency_key FROM taskhost.request r JOIN taskhost.lane l ON l.id = r.lane
+                      WHERE r.id = c.request AND l.identifier = which) AS name FROM taskhost.claim c WHERE NOT c.visiting) o
+                  WHERE o.name IS NOT NULL GROUP BY o.name) k;
+              END IF;
+              most := least(most, key_runs[i] - coalesce((running->>its_key)::bigint, 0));
+            END IF;
+            IF rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, '', rates[i], periods[i])); END IF;
+            IF key_rates[i] > 0 THEN most := least(most, taskhost.left_of_rate(which, its_key, key_rates[i], key_periods[i])); END IF;
+            CONTINUE WHEN most <= 0;
           END IF;
-          IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), cardinality(picked)); END IF;
-          IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), cardinality(picked)); END IF;
-        END IF;
+          waits := false;
+          IF prefers[i] <> '' THEN
+            waits := NOT EXISTS (SELECT FROM taskhost.host h WHERE h.incarnation = me AND taskhost.is_preferred(h, prefers[i]));
+          END IF;
+          IF waits THEN
+            -- The head of the lane: millions of young requests may follow. Each one's own time is asked for as it comes: a join might read all.
+            SELECT array_agg(h.rank) FILTER (WHERE h.due <= patient), array_agg(h.request) FILTER (WHERE h.due <= patient),
+              min(h.due) FILTER (WHERE h.due > patient) INTO old_ranks, old_ids, its_young
+            FROM (SELECT q.rank, q.request, (SELECT r.due FROM taskhost.request r WHERE r.id = q.request) AS due
+              FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank >= head
+              ORDER BY q.rank, q.request LIMIT 4 * limits[i]) h;
+            waits := its_young IS NOT NULL AND taskhost.others_are_preferred(lanes[i], prefers[i]);
+          END IF;
+          IF waits THEN
+            young := least(young, its_young);
+            CONTINUE WHEN old_ids IS NULL;
+            picked := ARRAY(
+              SELECT q.ctid FROM unnest(old_ranks, old_ids) AS u (rank, request)
+                JOIN taskhost.ready q ON q.lane = lanes[i]::integer AND q.rank = u.rank AND q.request = u.request
+              WHERE q.rank <= cut AND (NOT is_rest OR q.ctid <> ALL (taken)) ORDER BY q.rank, q.request LIMIT most FOR UPDATE OF q SKIP LOCKED);
+          ELSE
+            picked := ARRAY(
+              SELECT q.ctid FROM taskhost.ready q WHERE q.lane = lanes[i]::integer AND q.rank BETWEEN head AND cut
+                AND (NOT is_rest OR q.ctid <> ALL (taken))
+              ORDER BY q.rank, q.request LIMIT most FOR UPDATE SKIP LOCKED);
+          END IF;
+          CONTINUE WHEN cardinality(picked) = 0;
+          -- A host gets no more at once than it can hold. A few requests are not weighed, which is most of what an idle fleet claims.
+          few := few - cardinality(picked);
+          IF few < 0 THEN
+            SELECT array_agg(w.place), max(w.bytes) INTO picked, its_bytes FROM (
+              SELECT q.ctid AS place, row_number() OVER heads AS number, sum(\(bytes(of: "r"))) OVER heads AS bytes
+              FROM taskhost.ready q JOIN taskhost.request r ON r.id = q.request WHERE q.ctid = ANY (picked)
+              WINDOW heads AS (ORDER BY q.rank, q.request)) w
+            WHERE w.bytes <= left_bytes OR token IS NULL AND w.number = 1;
+            CONTINUE WHEN picked IS NULL;
+            left_bytes := left_bytes - its_bytes;
+          END IF;
+          IF token IS NULL THEN
+            PERFORM taskhost.hold_lease(me);
+            token := nextval('taskhost.epoch');
+          END IF;
+          taken := taken || picked;
+          used[groups[i]] := coalesce(used[groups[i]], 0) + cardinality(picked);
+          IF is_limited THEN
+            IF key_runs[i] > 0 THEN
+              running := running || jsonb_build_object(its_key, coalesce((running->>its_key)::bigint, 0) + cardinality(picked));
+            END IF;
+            IF rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, '', taskhost.now_ms(), cardinality(picked)); END IF;
+            IF key_rates[i] > 0 THEN INSERT INTO taskhost.begun VALUES (which, its_key, taskhost.now_ms(), cardinality(picked)); END IF;
+          END IF;
+        END LOOP;
+        EXIT WHEN is_rest OR NOT has_rest OR NOT EXISTS (
+          SELECT FROM unnest(limits, groups) AS u (most, in_group)
+          WHERE cuts[u.in_group] < \(Int64.max) AND coalesce(used[u.in_group], 0) < u.most);
+        is_rest := true;
       END LOOP;
       IF token IS NOT NULL THEN
         RETURN QUERY WITH gone AS (

@@ -44,6 +44,37 @@ struct FleetLaneTests {
     #expect(rest.claimed.map(\.id) == [ids[2], ids[0]])
   }
 
+  @Test("of several lanes, a claim takes the lowest ranks of all, and what else there is if limits keep some of these")
+  func acrossLanes() throws {
+    func add(_ lane: String, _ ranks: [Int64]) throws -> [RequestID] {
+      let drafts = try ranks.map { rank in
+        var draft = try fleet.draft(due: WallTime(unixMilliseconds: rank))
+        draft.record.request.gates.concurrencyKey = lane
+        draft.lane = try fleet.session.lane(draft.record.lane)
+        return draft
+      }
+      return try fleet.session.enqueue(drafts)
+    }
+    let (one, two) = (try add("one", [1, 2, 100, 101]), try add("two", [3, 4, 102]))
+    func claim(_ limit: Int, runsPerKey: Int? = nil) throws -> [RequestID] {
+      let wanted = try ["one", "two"].map { key in
+        let lane = try fleet.session.lane(Lane(fleet.identifier, RunConstraints(concurrencyKey: key)))
+        var demand = FleetDemand(fleet.identifier, lane: lane, limit: limit)
+        demand.runsPerKey = runsPerKey
+        return demand
+      }
+      return try fleet.session.exchange(host, settling: [], wanting: wanted).claimed.map(\.id)
+    }
+    #expect(try claim(3) == [one[0], one[1], two[0]])
+    // Of the next two, the first lane may have none: three run of it with what it got.
+    #expect(try claim(2, runsPerKey: 3) == [two[1], one[2]])
+    #expect(try claim(2, runsPerKey: 3) == [two[2]])
+    #expect(try claim(9) == [one[3]])
+    let (held, free) = (try add("one", [200, 201]), try add("two", [300]))
+    #expect(try claim(1, runsPerKey: 4) == free, "the lowest are held back")
+    #expect(try claim(1) == [held[0]])
+  }
+
   @Test("a search goes on where the last one ended, comes round, and finds each lane with ready requests once")
   func round() throws {
     _ = try add(Array(1...450))
