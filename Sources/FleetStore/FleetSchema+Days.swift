@@ -59,6 +59,7 @@ extension FleetSchema {
             WHEN OTHERS THEN RAISE WARNING '%', SQLERRM;
           END;
         END LOOP;
+        PERFORM set_config('lock_timeout', '2s', true);
       END LOOP;
       -- A host may be a member of the role that owns all else: a backup as that role needs them too.
       FOR name, its_owner IN SELECT c.relname, r.rolname FROM pg_class p JOIN pg_inherits i ON i.inhparent = p.oid
@@ -69,20 +70,22 @@ extension FleetSchema {
       END LOOP;
     END $$
     """,
-    // Removes what nobody needs any more besides the history: by both clocks, as days are dropped. Some at a time.
+    // Removes what nobody needs any more besides the history: by both clocks, as days are dropped. Some at a time: returns whether there may be
+    // more.
     """
-    CREATE OR REPLACE FUNCTION taskhost.clean(hosts_now bigint) RETURNS void LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+    CREATE OR REPLACE FUNCTION taskhost.clean(hosts_now bigint) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
     DECLARE
       day bigint := 86400000;
       now bigint := least(taskhost.now_ms(), hosts_now);
       oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
-      strays bigint[];
+      strays bigint[]; forgotten bigint;
     BEGIN
-      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.clean')) THEN RETURN; END IF;
+      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.clean')) THEN RETURN false; END IF;
       -- A request that lives keeps its key, however old that is.
       DELETE FROM taskhost.idempotency WHERE ctid = ANY (ARRAY(
         SELECT i.ctid FROM taskhost.idempotency i WHERE i.since < oldest * day
           AND NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = i.request) LIMIT \(mostForgotten)));
+      GET DIAGNOSTICS forgotten = ROW_COUNT;
       DELETE FROM taskhost.begun b WHERE b.at < oldest * day;
       DELETE FROM taskhost.unique_window w WHERE w.until < now;
       DELETE FROM taskhost.pause p WHERE p.until < now;
@@ -101,6 +104,7 @@ extension FleetSchema {
       PERFORM taskhost.put_back(strays);
       DELETE FROM taskhost.host WHERE fenced < oldest * day
         AND NOT EXISTS (SELECT FROM taskhost.claim c WHERE c.incarnation = host.incarnation);
+      RETURN forgotten >= \(mostForgotten);
     END $$
     """,
   ]

@@ -33,13 +33,15 @@ extension FleetSchema {
       IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'taskhost.fleet'::regclass AND attname = 'server') THEN
         ALTER TABLE taskhost.fleet ADD COLUMN server text;
       END IF;
-      DROP INDEX IF EXISTS taskhost.request_deadline;
       IF (SELECT c.relreplident FROM pg_class c WHERE c.oid = 'taskhost.begun'::regclass) <> 'f' THEN
         ALTER TABLE taskhost.begun REPLICA IDENTITY FULL;
       END IF;
     END $$
     """
   ]
+
+  /// What fleets have too much that an earlier build has made. It comes after all else.
+  static let lateCorrections = ["DROP INDEX IF EXISTS taskhost.request_deadline"]
 
   /// Gives everything to the owner of the schema, whoever of those who may has made it, and goes on as that owner: what is new belongs to it.
   static let ownership = [

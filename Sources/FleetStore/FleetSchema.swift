@@ -247,8 +247,8 @@ enum FleetSchema {
       RETURN taskhost.requeue_fenced();
     END $$
     """,
-    // Ends the sessions that have held rows of hosts for longer than a lease. Only hosts lock those; who reads them, such as a backup or an
-    // application that submits, is left alone.
+    // Ends the sessions that have locked or changed rows of hosts for longer than a lease, as far as the caller may see and end them. Only hosts
+    // do so; who reads them, such as a backup or an application that submits, is left alone.
     """
     CREATE OR REPLACE FUNCTION taskhost.end_frozen() RETURNS void LANGUAGE plpgsql AS $$
     DECLARE frozen integer;
@@ -256,7 +256,7 @@ enum FleetSchema {
       FOR frozen IN SELECT a.pid FROM pg_stat_activity a, taskhost.fleet f
         WHERE a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - f.lease_ms * interval '1 millisecond'
           AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = 'taskhost.host'::regclass
-            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND l.mode <> 'AccessShareLock')
+            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))
       LOOP
         BEGIN
           PERFORM pg_terminate_backend(frozen);

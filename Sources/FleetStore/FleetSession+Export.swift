@@ -32,28 +32,27 @@ extension FleetSession {
   /// What has changed in the fleet since it was exported.
   ///
   /// - Parameters:
-  ///   - highest: The highest id that it had then.
+  ///   - count: How many requests it had then that had not ended: without hosts, they only become more.
   ///   - time: When that was.
-  package func unrest(since highest: RequestID, at time: WallTime) throws(FleetError) -> FleetUnrest {
+  package func unrest(since count: Int64, at time: WallTime) throws(FleetError) -> FleetUnrest {
     let unrest = try unrest()
     let added = try ask(
       PostgresStatement(
         """
-        SELECT (SELECT count(*) FROM taskhost.request WHERE id > $1) + (SELECT count(*) FROM taskhost.ended WHERE id > $1),
-          (SELECT to_json(array_agg(h.name))::text FROM taskhost.host h WHERE h.began > $2)
-        """, .int(highest.sequence), .int(time.unixMilliseconds)))
+        SELECT (SELECT count(*) FROM taskhost.request) - $1, (SELECT to_json(array_agg(h.name))::text FROM taskhost.host h WHERE h.began > $2)
+        """, .int(count), .int(time.unixMilliseconds)))
     let began = RecordText.texts(added.bytes(0, 1)).filter { !unrest.hosts.contains($0) }
-    return FleetUnrest(hosts: unrest.hosts + began, requests: unrest.requests, added: added.int(0, 0) ?? 0)
+    return FleetUnrest(hosts: unrest.hosts + began, requests: unrest.requests, added: max(0, added.int(0, 0) ?? 0))
   }
 
   /// Writes everything that lives in the fleet, and what keys stand for, as an archive of a store. The history stays.
   ///
   /// - Parameter done: Told how many requests have been written, and of how many.
-  /// - Returns: How many requests the archive has, and when and with which highest id the fleet was as it has it.
+  /// - Returns: How many requests the archive has, how many of these had not ended, and when that was.
   /// - Throws: A ``FleetError``, or what the archive's sink throws.
   package func export(
     to archive: ArchiveWriter, program: String?, _ done: (Int, _ of: Int) -> Void
-  ) throws -> (count: Int, highest: RequestID, at: WallTime) {
+  ) throws -> (count: Int, live: Int64, at: WallTime) {
     _ = try ask(PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
     defer { _ = try? ask(PostgresStatement("ROLLBACK")) }
     _ = try ask(PostgresStatement("SET LOCAL statement_timeout = 0"))
@@ -62,12 +61,12 @@ extension FleetSession {
         """
         SELECT (SELECT count(*) FROM taskhost.request) + (
             SELECT count(*) FROM (\(Self.named)) k WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = k.request)),
-          greatest((SELECT max(id) FROM taskhost.request), (SELECT max(id) FROM taskhost.ended), 0), taskhost.now_ms()
+          greatest((SELECT max(id) FROM taskhost.request), (SELECT max(id) FROM taskhost.ended), 0), taskhost.now_ms(),
+          (SELECT count(*) FROM taskhost.request)
         """))
-    let highest = RequestID(sequence: numbers.int(0, 1) ?? 0, origin: origin)
     let pauses = try pauses()
     try archive.head(
-      origin: origin, highest: highest.sequence, lastPause: pauses.isEmpty ? nil : Int64(pauses.count), isOpen: false,
+      origin: origin, highest: numbers.int(0, 1) ?? 0, lastPause: pauses.isEmpty ? nil : Int64(pauses.count), isOpen: false,
       program: program)
     let total = Int(clamping: numbers.int(0, 0) ?? 0)
     var count = 0
@@ -90,7 +89,7 @@ extension FleetSession {
     }
     try exportKeys(to: archive)
     try archive.finish()
-    return (count, highest, WallTime(unixMilliseconds: numbers.int(0, 2) ?? 0))
+    return (count, numbers.int(0, 3) ?? 0, WallTime(unixMilliseconds: numbers.int(0, 2) ?? 0))
   }
 
   /// The requests that keys stand for.

@@ -1,3 +1,4 @@
+import HostThreads
 import TaskModel
 
 // What operators do to hosts.
@@ -37,15 +38,17 @@ extension FleetSession {
 
   /// Asks for what waits for the rows of hosts. One that froze within a transaction holds its own: its session is ended once that has lasted for
   /// longer than a lease.
-  ///
-  /// - Throws: ``FleetError/locked`` until then.
   private func fencing(_ statements: [PostgresStatement]) throws(FleetError) -> [PostgresRows] {
     let waiting = PostgresStatement("SELECT set_config('lock_timeout', '2s', true)")
-    func run() throws(FleetError) -> [PostgresRows] { Array(try ask([waiting] + statements).dropFirst()) }
-    do throws(FleetError) { return try run() } catch {
-      guard error == .locked else { throw error }
-      _ = try ask(PostgresStatement("SELECT taskhost.end_frozen()"))
-      return try run()
+    let end = SystemClock.now + lease + .seconds(4)
+    while true {
+      do throws(FleetError) { return Array(try ask([waiting] + statements).dropFirst()) } catch {
+        guard error == .locked else { throw error }
+        guard SystemClock.now < end else {
+          throw .refused("a session holds the host's row, and could not be ended: see pg_locks for taskhost.host, and end it")
+        }
+        _ = try ask(PostgresStatement("SELECT taskhost.end_frozen()"))
+      }
     }
   }
 

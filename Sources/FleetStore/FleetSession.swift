@@ -97,8 +97,6 @@ package final class FleetSession {
   ///   - isDraining: Whether it takes nothing, because somebody had drained the incarnation before, as far as that knew.
   ///   - before: That incarnation. What the fleet has of it decides.
   package func register(_ host: FleetHost, isDraining: Bool = false, after before: String? = nil) throws(FleetError) -> String {
-    // What is wrong with the history shows when something ends, and keeps nobody from joining.
-    _ = try? ask([Self.keepDays(SystemClock().wallTime)])
     let rows = try ask(
       PostgresStatement(
         "SELECT incarnation FROM taskhost.register($1, $2, $3, $4, $5 = 1, $6::uuid)", .text(host.name), .text(host.program),
@@ -136,8 +134,11 @@ package final class FleetSession {
   }
 
   /// Removes what nobody needs any more besides the history. By this machine's clock too, see ``keepDays(now:)``.
-  package func clean(now: WallTime = SystemClock().wallTime) throws(FleetError) {
-    _ = try ask(PostgresStatement("SELECT taskhost.clean($1)", .int(now.unixMilliseconds)))
+  ///
+  /// - Returns: Whether there may be more.
+  @discardableResult
+  package func clean(now: WallTime = SystemClock().wallTime) throws(FleetError) -> Bool {
+    try ask(PostgresStatement("SELECT taskhost.clean($1)", .int(now.unixMilliseconds))).flag(0, 0)
   }
 
   static func keepDays(_ now: WallTime) -> PostgresStatement {

@@ -60,7 +60,8 @@ package enum FleetSetup {
           update, FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
           FleetSession.missingDays,
         ], by: deadline)
-      // By itself, because it looks at all requests.
+      // After that, because nobody could read requests meanwhile; and by itself, because it looks at all requests.
+      try connection.transact([patience] + FleetSchema.lateCorrections.map { PostgresStatement($0) }, by: SystemClock.now + .seconds(60))
       try connection.transact(
         [PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))")],
         by: SystemClock.now + .seconds(60))
@@ -76,6 +77,8 @@ package enum FleetSetup {
       case unfit: throw .refused(error.message)
       case incomplete: throw .incomplete(error.message)
       case "23505": throw .refused(error.description)
+      case "55P03":
+        throw .refused("sessions hold locks on the fleet's tables, of which something is to be made anew: try again when they have ended")
       default: throw FleetError(error)
       }
     }

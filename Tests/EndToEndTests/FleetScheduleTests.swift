@@ -63,9 +63,12 @@ struct FleetScheduleTests {
       try await FleetGround.joined(first, second)
       let request = "SELECT coalesce(min(id), 0) FROM taskhost.request"
       let id = try await wait(fleet, request) { $0 != "0" }
-      // As if another host had found that nobody has it, at the moment before this one had it.
-      try first.configure(fleet.configuration("a", job: job, keys: often + "\nbudget = \"1h\""))
+      let due = "SELECT coalesce(min(due), 0) FROM taskhost.request"
+      let before = try fleet.server.run(due, on: fleet.address)
+      try first.configure(fleet.configuration("a", job: job, keys: often.replacing("29", with: "28")))
       #expect(try await first.cli("reload").status == 0)
+      _ = try await wait(fleet, due) { $0 != before }
+      // As if another host had found that nobody has it, at the moment before this one had it.
       try fleet.server.run("DELETE FROM taskhost.later; DELETE FROM taskhost.ready; DELETE FROM taskhost.request", on: fleet.address)
       #expect(try await wait(fleet, request) { $0 != "0" && $0 != id } != id)
     }

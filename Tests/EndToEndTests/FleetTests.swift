@@ -14,8 +14,9 @@ struct FleetTests {
     try await fleet.withHosts(job: "echo \"$TASKHOST_REQUEST_ID @HOST@\" > @PIPE@; sleep 0.4", slots: 1) { first, second in
       let lines = try fleet.reader()
       try await FleetGround.joined(first, second)
-      var ids: Set<String> = []
-      for _ in 0..<12 { ids.insert(try await first.cli("submit", "job").output.trimmingCharacters(in: .whitespacesAndNewlines)) }
+      // At once: what programs submit one by one, the first host could do in between.
+      let all = try await first.post("/v1/requests", "[\(Array(repeating: "{\"identifier\":\"job\"}", count: 12).joined(separator: ","))]")
+      let ids = Set(try all.json()["requests"]?.array.compactMap { $0["id"]?.string } ?? [])
       #expect(ids.count == 12)
       var seen: [String: String] = [:]
       for _ in 0..<12 {

@@ -200,6 +200,21 @@ struct LeaseTests {
     #expect(given.record.lastMessage == "lost with its host \(Limits.lossesInARow) times in a row")
   }
 
+  @Test(
+    "occurrences that the fleet has missed are caught up, although the first one was lost with its host",
+    arguments: [1, Limits.lossesInARow])
+  func caughtUp(losses: Int) async throws {
+    let host = try Holder()
+    var record = host.record(1, losses: losses)
+    let now = SystemClock().wallTime
+    record.request.repetition = RepeatRule(.every(.seconds(3600)), missed: .all(limit: 5, spread: .zero))
+    (record.due, record.occurrence) = (now + .seconds(-3 * 3600 - 60), now + .seconds(-3 * 3600 - 60))
+    #expect(try await host.lease([record], awakeSince: now) == [])
+    if losses == 1 { host.launcher.end(try await host.order().run, .returned(.success, stop: nil)) }
+    let given = try await host.surrendered()
+    #expect(given.record.missedLeft == 2 && given.record.due <= SystemClock().wallTime, "\(given.record)")
+  }
+
   @Test("an occurrence that was lost with its host was not missed, whoever is there since when")
   func begunElsewhere() async throws {
     let host = try Holder()

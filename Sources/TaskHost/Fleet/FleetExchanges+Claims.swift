@@ -18,15 +18,11 @@ extension FleetExchanges {
     var plain = try session.plainLanes(of: identifiers)
     for lane in plain { writer.numbers.note(lane.id, of: lane.lane) }
     let known = Set(plain.map(\.lane.identifier))
-    for lane in identifiers.lazy.filter({ !known.contains($0) }).map({ Lane($0) }) {
-      // The fleet may see an identifier for the first time that a reload has brought.
-      do throws(FleetError) { plain.append(FleetLane(id: try writer.numbers.id(of: lane, session), lane: lane)) } catch {
-        // Somebody else is adding it.
-        guard error == .locked else { throw error }
-        return
-      }
-    }
-    lanes.plain = plain
+    // The fleet may see an identifier for the first time that a reload has brought. If somebody else is adding it, it is asked for again.
+    let new = identifiers.filter { !known.contains($0) }.map { Lane($0) }
+    let ids = new.isEmpty ? [] : try writer.numbers.idsOfUnlocked(new, session)
+    plain += zip(new, ids).compactMap { lane, id in id.map { FleetLane(id: $0, lane: lane) } }
+    lanes.set(plain, isWhole: !ids.contains(nil))
   }
 
   /// What the host could begin now, or holds ahead because its runs are short. What it has and will not begin soon goes back.
@@ -100,11 +96,13 @@ extension FleetExchanges {
     agent.scheduler.lease(
       requests, cancelled: cancelled, awakeSince: agent.lease.awakeSince,
       while: { [lease = agent.lease] in lease.incarnation == incarnation }
-    ) { answer.set($0) }
-    let taken = answer.wait()
-    agent.handedOver(requests)
+    ) { [agent, requests] in
+      // Before anybody hears of what the same turn has done to them.
+      agent.handedOver(requests)
+      answer.set($0)
+    }
     var refused = requests
-    if case .success(let ids) = taken {
+    if case .success(let ids) = answer.wait() {
       guard !ids.isEmpty else { return 0 }
       refused.removeAll { !ids.contains($0.record.id) }
     }

@@ -22,12 +22,11 @@ final class FleetExchanges {
   private let progress: FleetProgress
   private let successes: FleetSuccesses
   private let stream: FleetStream
+  private let care: FleetCare
   /// When reasons may be published again, when they are looked at again for the same lanes, and what was published last.
   private var publishDue = MonotonicTime(nanoseconds: 0)
   private var reasonsDue = MonotonicTime(nanoseconds: 0)
   private var published: (incarnation: String, shut: [Int64], reasons: [String?])?
-  /// When the days of the history are looked after next.
-  private var daysDue = MonotonicTime(nanoseconds: 0)
   /// The identifiers of the fleet that the host has plugins for.
   private(set) var identifiers: [TaskIdentifier] = []
   /// The mark of the fleet's pauses that the scheduler knows.
@@ -59,6 +58,7 @@ final class FleetExchanges {
     progress = FleetProgress(agent)
     successes = FleetSuccesses(agent)
     stream = FleetStream(agent)
+    care = FleetCare(agent)
   }
 
   func serve() {
@@ -102,8 +102,7 @@ final class FleetExchanges {
 
   private func forgetSession() {
     clearingDue = SystemClock.now + Self.clearingPause
-    // What failed may have needed a day that is not there: the server's clock may have been set.
-    daysDue = MonotonicTime(nanoseconds: 0)
+    care.hurry()
     left = session?.left ?? left
     (session, cleared, looks, lanes, writer, pausesMark) = (nil, nil, FleetLooks(), FleetLanes(), FleetWriter(agent), "")
   }
@@ -125,7 +124,7 @@ final class FleetExchanges {
   private func turn(_ work: inout FleetAgent.Work) throws(FleetError) -> Duration {
     let session = try connected()
     noteIdentifiers()
-    keepDays(session)
+    care.look(session)
     try stream.look(session)
     try findLaunchCancels(session)
     if agent.state.withLock({ $0.unwanted.isEmpty }) { agent.parking.move(by: agent) }
@@ -153,7 +152,7 @@ final class FleetExchanges {
     if !work.isOver, isLeaving { return try giveUp(&work, session, incarnation) }
     try successes.look(session)
     if !work.isAsked, !work.mayHaveRoom, work.added == 0, single == nil, let rest = looks.rest { return rest }
-    if lanes.plain == nil { try findPlainLanes(session) }
+    if lanes.plain == nil || lanes.lacksPlain { try findPlainLanes(session) }
     let takesNothing = work.isOver || agent.lease.isDraining
     if takesNothing { looks.opens(in: nil) }
     let wanted = takesNothing ? [] : demand(besides: work.settled)
@@ -322,31 +321,6 @@ final class FleetExchanges {
     // A pool keeps its connection to the host while it changes the server behind it.
     if !new.isAlone, clearingDue == nil { clearingDue = SystemClock.now + Self.clearingPause }
     return new
-  }
-
-  /// Makes the days of the history that come, and drops those that are over. What fails is tried again, and costs nothing else: a reader may
-  /// hold a day that is over.
-  private func keepDays(_ session: FleetSession) {
-    guard SystemClock.now >= daysDue else { return }
-    do throws(FleetError) {
-      let missing = try session.keepDays()
-      daysDue = SystemClock.now + .seconds(missing.isEmpty ? 3600 : 60)
-      if !missing.isEmpty {
-        let days = missing.joined(separator: ", ")
-        agent.log.warning("the fleet's history has no \(days), and it could not be made: see taskhost fleet doctor")
-      }
-    } catch {
-      daysDue = SystemClock.now + .seconds(60)
-      let reason = error == .locked ? "another session of the fleet's database has locked its tables" : "\(error)"
-      agent.log.warning("the days of the fleet's history were not looked after: \(reason)")
-      return
-    }
-    do throws(FleetError) { try session.sweepLanes() } catch {
-      agent.log.warning("unused lanes of the fleet were not removed: \(error)")
-    }
-    do throws(FleetError) { try session.clean() } catch {
-      agent.log.warning("what the fleet needs no more was not removed: \(error)")
-    }
   }
 
   /// Tells people at other hosts of which lanes this one takes nothing now, and why.

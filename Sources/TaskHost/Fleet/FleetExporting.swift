@@ -42,7 +42,7 @@ package enum FleetExporting {
     let archive = ArchiveWriter { try sink($0) }
     let exported = try session.export(to: archive, program: program) { step(StoreStep("exporting", done: $0, of: $1)) }
     // Applications submit without a host, and somebody may have started one.
-    let unrest = try session.unrest(since: exported.highest, at: exported.at)
+    let unrest = try session.unrest(since: exported.live, at: exported.at)
     guard unrest.isNone else { throw Failure.unrest(unrest) }
     return StoreExport.Result(requests: exported.count, runs: 0, lines: archive.lines)
   }

@@ -49,14 +49,9 @@ package enum FleetFencing {
         return result
       }
       let dead = watch.silent(at: now)
-      do throws(FleetError) {
-        guard dead.isEmpty else {
-          try session.fence(silent: dead)
-          continue
-        }
-      } catch {
-        // It froze within a transaction, which is ended when that has lasted for a lease.
-        guard error == .locked else { throw error }
+      guard dead.isEmpty else {
+        try session.fence(silent: dead)
+        continue
       }
       let held = open.reduce(0) { $0 + $1.held }
       guard SystemClock.now < end else {

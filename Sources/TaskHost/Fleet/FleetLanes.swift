@@ -8,7 +8,9 @@ import TaskScheduler
 /// There may be as many lanes as concurrency keys. A host knows few of them at a time, and looks for others in turn.
 struct FleetLanes {
   /// Those without needs; nil until they were asked for on this connection.
-  var plain: [FleetLane]?
+  private(set) var plain: [FleetLane]?
+  /// When they are asked for again, if one of them was not there.
+  private var plainDue = MonotonicTime.distantFuture
   /// Those in which requests were ready, as they were found.
   private(set) var found: [FleetLane] = []
   /// Lanes with needs that this host does not know.
@@ -40,6 +42,14 @@ struct FleetLanes {
   var all: [FleetLane] { (plain ?? []) + found }
   /// Those that are watched: whether requests are ready in them still. Also those that this host cannot read, so that they are not found anew.
   var watched: [Int64] { found.map(\.id) + unreadable }
+
+  /// Whether one of those without needs was not there, and may be by now.
+  var lacksPlain: Bool { SystemClock.now >= plainDue }
+
+  mutating func set(_ plain: [FleetLane], isWhole: Bool) {
+    self.plain = plain
+    plainDue = isWhole ? .distantFuture : SystemClock.now + Self.longest
+  }
 
   /// The search that belongs to the next look; nil if the last one was a moment ago.
   ///

@@ -9,36 +9,47 @@ import TaskScheduler
 /// Each schedule is one request of the fleet, with the unique key that it has on one host. If the configurations of hosts differ, the host
 /// that was launched or reloaded last decides. A schedule ends when no host has it any more.
 ///
-/// What is missing is added later too: another host may have ended a schedule at the moment when this one saw it, or before it knew that this
-/// one has it.
+/// What is missing is added once more some seconds later: another host may have ended a schedule at the moment when this one saw it, or
+/// before it knew that this one has it. What somebody cancels after that stays cancelled until the next launch or reload of a host.
 final class FleetSchedules {
   private let agent: FleetAgent
-  /// The version of the schedules that was brought into the fleet.
-  private var aligned: Int?
-  /// For which incarnation and which version nothing was missing, and until when that is not looked at again.
-  private var done: (incarnation: String, version: Int, until: MonotonicTime)?
+  /// The version of the schedules that was brought into the fleet, the one of which nothing was missing some seconds later, and the incarnation
+  /// that has said which schedules the host has.
+  private var (aligned, confirmed, declared): (Int?, Int?, String?) = (nil, nil, nil)
   /// When it is looked at again.
   private var due = MonotonicTime(nanoseconds: 0)
 
+  /// What is done to the fleet's requests.
+  private enum Pass {
+    /// They are made as the configuration has them.
+    case align
+    /// What is missing is added. Another host may have changed the rest.
+    case add
+    /// The host says which it has.
+    case declare
+  }
+
   private static let pause = Duration.seconds(5)
-  private static let rest = Duration.seconds(3600)
 
   init(_ agent: FleetAgent) { self.agent = agent }
 
   func align(_ exchanges: FleetExchanges, _ session: FleetSession, _ incarnation: String) throws(FleetError) {
     let (wanted, version) = agent.schedules
-    if let done, done.incarnation == incarnation, done.version == version, SystemClock.now < done.until { return }
-    guard SystemClock.now >= due else { return }
+    let pass: Pass = aligned != version ? .align : confirmed != version ? .add : .declare
+    guard pass != .declare || declared != incarnation, SystemClock.now >= due else { return }
     due = SystemClock.now + Self.pause
-    let isNew = aligned != version
-    guard try align(wanted, isNew: isNew, exchanges, session, incarnation) else { return }
-    if isNew { aligned = version } else { done = (incarnation, version, SystemClock.now + Self.rest) }
+    guard try carryOut(pass, wanted, exchanges, session, incarnation) else { return }
+    declared = incarnation
+    switch pass {
+    case .align: aligned = version
+    case .add: confirmed = version
+    case .declare: break
+    }
   }
 
-  /// - Parameter isNew: Whether what is there is changed. Another host may have changed it since this one did.
-  /// - Returns: Whether nothing is left to do.
-  private func align(
-    _ wanted: [ScheduleName: ScheduledRequest], isNew: Bool, _ exchanges: FleetExchanges, _ session: FleetSession, _ incarnation: String
+  /// Returns whether nothing is left to do.
+  private func carryOut(
+    _ pass: Pass, _ wanted: [ScheduleName: ScheduledRequest], _ exchanges: FleetExchanges, _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> Bool {
     let names = Array(wanted.keys)
     let abandoned = try session.declare(names, host: agent.place.host.name)
@@ -46,19 +57,17 @@ final class FleetSchedules {
     let answer = Awaited<FleetScheduleChanges>()
     agent.scheduler.align(wanted, with: stored, fleet: agent.place.origin) { answer.set($0) }
     let changes = answer.wait()
-    for (name, refusal) in changes.refused { agent.log.error("the schedule \(name) of the fleet: \(refusal)") }
+    for (name, refusal) in pass == .align ? changes.refused : [] { agent.log.error("the schedule \(name) of the fleet: \(refusal)") }
     var drafts: [FleetDraft] = []
-    for submission in changes.missing {
+    for submission in pass == .declare ? [] : changes.missing {
       drafts.append(FleetDraft(record: submission.record, lane: try exchanges.writer.numbers.id(of: submission.record.lane, session)))
     }
     // If another host adds it at this moment, its own is kept.
-    if !drafts.isEmpty {
-      _ = try session.enqueue(named: drafts)
-      try session.notify()
-    }
-    let isDone = Guarded(!isStopping && (isNew || drafts.isEmpty))
+    let added = drafts.isEmpty ? [] : try session.enqueue(named: drafts).filter { $0.known == .new }
+    if !added.isEmpty { try session.notify() }
+    let isDone = Guarded(!isStopping && (pass == .align || added.isEmpty))
     // A host that runs it at this moment has it until its end.
-    for name in isNew ? changes.changed : [] {
+    for name in pass == .align ? changes.changed : [] {
       guard let id = stored[name]?.id, let schedule = wanted[name] else { continue }
       let change = FleetErrand(.all([id])) { _ in
         .align(id, with: name, schedule)

@@ -34,10 +34,10 @@ extension SchedulerCore {
     let time = self.now(for: id, now).moved(by: .zero - offset)
     // A host of the fleet that was lost with it had begun it.
     let hadBegun = id.origin == fleet && record.losses > 0
-    if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0, !hadBegun {
+    if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0 {
       switch rule.missed {
       case .latest: break
-      case .skip where occurrence.moved(by: offset) + record.gates.flex < awakeSince:
+      case .skip where !hadBegun && occurrence.moved(by: offset) + record.gates.flex < awakeSince:
         let next = occurrences.next(rule, after: occurrence, now: time)
         record.occurrence = next
         record.due = next.moved(by: offset)
@@ -48,10 +48,7 @@ extension SchedulerCore {
         return nil
       case .skip: break
       case .all(let limit, _):
-        // Missed occurrences run from the earliest within the limit; some may date from an earlier downtime.
-        let missed = occurrences.latest(rule, from: occurrence, by: time, count: max(1, limit))
-        record.missedLeft = missed.count - 1
-        record.occurrence = missed.first ?? occurrence
+        catchUp(&record, rule, from: occurrence, by: time, limit: limit)
         try transaction.update(record)
         return 0
       }
@@ -67,6 +64,23 @@ extension SchedulerCore {
     record.attemptsSpent = 0
     try transaction.update(record)
     return 0
+  }
+
+  /// Missed occurrences run from the earliest within the limit; some may date from an earlier downtime.
+  private func catchUp(_ record: inout RequestRecord, _ rule: RepeatRule, from occurrence: WallTime, by time: WallTime, limit: Int) {
+    let missed = occurrences.latest(rule, from: occurrence, by: time, count: max(1, limit))
+    record.missedLeft = missed.count - 1
+    record.occurrence = missed.first ?? occurrence
+  }
+
+  /// The same for a request of the fleet, whose owners were all lost with the first of them.
+  func catchUpMissed(_ record: inout RequestRecord, now: WallTime) {
+    guard let rule = record.request.repetition, case .all(let limit, _) = rule.missed, let occurrence = record.occurrence,
+      rule.schedule != .event, record.missedLeft == 0
+    else { return }
+    let offset = offset(of: record)
+    guard occurrence.moved(by: offset) < fleetAwakeSince else { return }
+    catchUp(&record, rule, from: occurrence, by: now.moved(by: .zero - offset), limit: limit)
   }
 
   /// Moves a request whose current occurrence has ended to its next one.

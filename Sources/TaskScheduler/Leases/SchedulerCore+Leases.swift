@@ -88,6 +88,7 @@ extension SchedulerCore {
   private func endOccurrence(_ record: inout RequestRecord, message: String, _ transaction: any StoreTransaction, now: WallTime) throws {
     if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
     (record.losses, record.attemptsSpent) = (0, 0)
+    catchUpMissed(&record, now: fleetNow(now))
     advance(&record, now: fleetNow(now))
     let told = try tellEnd(of: record, as: .failed, output: [], transaction, now: now)
     (record.lastOutcome, record.lastMessage) = (.lost, told.note(message))
@@ -132,6 +133,7 @@ extension SchedulerCore {
   func arrive(_ request: LeasedRequest, _ transaction: any StoreTransaction) throws {
     let record = request.record
     try request.insert(transaction)
+    turn.tokensBefore.append((record.id, fencingTokens[record.id]))
     fencingTokens[record.id] = request.fencingToken
     guard !record.state.isFinal else { return }
     turn.changes += 1
@@ -149,6 +151,9 @@ extension SchedulerCore {
   func surrenderForsaken(_ transaction: any StoreTransaction) throws {
     if !forsaken.isEmpty { try giveBack(Array(forsaken), transaction) }
   }
+
+  /// What has arrived has not.
+  func takeBack(_ tokens: [(RequestID, Int64?)]) { for (id, token) in tokens.reversed() { fencingTokens[id] = token } }
 
   /// The turn is durable: what was given back is here no more.
   func forgetSurrendered() {

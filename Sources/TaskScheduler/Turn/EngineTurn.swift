@@ -26,6 +26,8 @@ struct EngineTurn {
   var endedWaiting: [RequestID] = []
   /// Requests of the fleet that the host holds no more.
   var surrendered: [SurrenderedRequest] = []
+  /// Of the fleet's requests that have arrived, the fencing tokens with which the host had them before; nil for none.
+  var tokensBefore: [(RequestID, Int64?)] = []
   /// Events that the host raises, to deliver when the inputs are settled.
   var raised: [String] = []
   /// Runs to take back from the launcher.
@@ -89,21 +91,23 @@ struct EngineTurn {
     let stopped: [RunID]
     let pluginHealth: [HealthChange]
     let liveSteps: [(identifier: TaskIdentifier, step: Int)]
+    let tokensBefore: [(RequestID, Int64?)]
     /// Whether due times or live counts were changed.
     let changedHandlers: Bool
   }
 
   /// A position in a turn.
   struct Mark {
-    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents, submitted: Int
+    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents, submitted, tokensBefore: Int
   }
 
   /// The current position; later effects can be dropped.
   var mark: Mark {
     Mark(
       expirations: expirations.count, events: events.count, raised: raised.count, stopped: stopped.count,
-      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count, submitted: submitted.count
-    )
+      pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count,
+      submitted: submitted.count,
+      tokensBefore: tokensBefore.count)
   }
 
   /// Counts a request that became live (1) or ended (−1).
@@ -113,7 +117,8 @@ struct EngineTurn {
   mutating func takeBack(to mark: Mark) -> Dropped {
     let dropped = Dropped(
       stopped: Array(stopped[mark.stopped...]), pluginHealth: Array(pluginHealth[mark.pluginHealth...]),
-      liveSteps: Array(liveSteps[mark.liveSteps...]), changedHandlers: changes != mark.changes)
+      liveSteps: Array(liveSteps[mark.liveSteps...]), tokensBefore: Array(tokensBefore[mark.tokensBefore...]),
+      changedHandlers: changes != mark.changes)
     expirations.removeLast(expirations.count - mark.expirations)
     events.removeLast(events.count - mark.events)
     raised.removeLast(raised.count - mark.raised)
@@ -122,6 +127,7 @@ struct EngineTurn {
     liveSteps.removeLast(liveSteps.count - mark.liveSteps)
     incidents.removeLast(max(0, incidents.count - mark.incidents))
     submitted.removeLast(submitted.count - mark.submitted)
+    tokensBefore.removeLast(tokensBefore.count - mark.tokensBefore)
     return dropped
   }
 }

@@ -235,6 +235,7 @@ final class SchedulerCore {
     for run in dropped.stopped { live[run]?.stopRequested = nil }
     takeBack(dropped.pluginHealth)
     takeBack(dropped.liveSteps)
+    takeBack(dropped.tokensBefore)
     guard dropped.changedHandlers else { return }
     forgetAll()
   }
@@ -277,6 +278,7 @@ final class SchedulerCore {
     for run in turn.stopped { live[run]?.stopRequested = nil }
     takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
+    takeBack(turn.tokensBefore)
     if let before = turn.pausesBefore { pauses = before }
     if let before = turn.objectivesBefore { objectives = before }
     if let before = turn.noticesBefore { notices = before }
