@@ -40,7 +40,7 @@ extension FleetSchema {
     """
   ]
 
-  /// What fleets have too much that an earlier build has made. It comes after all else.
+  /// Removes what an earlier build has made and nothing needs any more. It comes after all else.
   static let lateCorrections = ["DROP INDEX IF EXISTS taskhost.request_deadline"]
 
   /// Gives everything to the owner of the schema, whoever of those who may has made it, and goes on as that owner: what is new belongs to it.

@@ -350,7 +350,7 @@ final class FleetAgent: Sendable {
   }
 
   /// The scheduler has seen these: from now on, what of them it has no more has ended.
-  func handedOver(_ requests: [LeasedRequest]) {
+  func noteHandedOver(_ requests: [LeasedRequest]) {
     state.withLock { state in
       for place in requests.indices { state.holdings[requests[place].record.id]?.isHandedOver = true }
     }

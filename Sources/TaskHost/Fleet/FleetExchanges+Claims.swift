@@ -98,7 +98,7 @@ extension FleetExchanges {
       while: { [lease = agent.lease] in lease.incarnation == incarnation }
     ) { [agent, requests] in
       // Before anybody hears of what the same turn has done to them.
-      agent.handedOver(requests)
+      agent.noteHandedOver(requests)
       answer.set($0)
     }
     var refused = requests
