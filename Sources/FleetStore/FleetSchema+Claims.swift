@@ -146,9 +146,8 @@ extension FleetSchema {
             SELECT u.place, u.in_group, u.runs > 0 OR u.rate > 0 OR u.key_rate > 0 AS is_limited,
               (SELECT q.rank FROM taskhost.ready q WHERE q.lane = u.lane::integer ORDER BY q.rank LIMIT 1) AS rank
             FROM unnest(lanes, groups, key_runs, rates, key_rates) WITH ORDINALITY AS u (lane, in_group, runs, rate, key_rate, place)) l
-          WHERE l.rank IS NOT NULL AND NOT EXISTS (
-            SELECT FROM taskhost.pause p WHERE coalesce(p.until > now, true) AND (
-              p.likes = '{}' OR (SELECT n.identifier FROM taskhost.lane n WHERE n.id = lanes[l.place]::integer) LIKE ANY (p.likes)))
+          WHERE l.rank IS NOT NULL
+            AND NOT \(isPaused("(SELECT n.identifier FROM taskhost.lane n WHERE n.id = lanes[l.place]::integer)", at: "now"))
           ORDER BY l.is_limited, CASE WHEN l.is_limited THEN l.in_group END, l.rank
         LOOP
           most := limits[i] - coalesce(used[groups[i]], 0);

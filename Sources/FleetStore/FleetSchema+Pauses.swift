@@ -12,6 +12,13 @@ extension FleetSchema {
     """
   ]
 
+  /// Whether a pause in force selects an identifier.
+  static func isPaused(_ identifier: String, at now: String) -> String {
+    """
+    EXISTS (SELECT FROM taskhost.pause p WHERE coalesce(p.until > \(now), true) AND (p.likes = '{}' OR \(identifier) LIKE ANY (p.likes)))
+    """
+  }
+
   static let pausing = [
     // The pauses in force, if they are others than those of the mark `known`: a new mark, and the seven members of each, in an array in JSON.
     //

@@ -40,8 +40,12 @@ extension FleetSchema {
     """
   ]
 
-  /// Removes what an earlier build has made and nothing needs any more. It comes after all else.
-  static let lateCorrections = ["DROP INDEX IF EXISTS taskhost.request_deadline"]
+  /// What comes after all else, each in a transaction of its own: to drop an index keeps others from reading its table, and to look for requests
+  /// that no host would find takes long.
+  static let lateRepairs = [
+    "DROP INDEX IF EXISTS taskhost.request_deadline",
+    "SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))",
+  ]
 
   /// Gives everything to the owner of the schema, whoever of those who may has made it, and goes on as that owner: what is new belongs to it.
   static let ownership = [

@@ -91,9 +91,7 @@ extension FleetSession {
         PostgresStatement(
           """
           \(Self.readyLanes)
-          SELECT r.id, ''::bytea, r.record, false FROM (SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT 1000) l
-          CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
-          JOIN taskhost.request r ON r.id = f.request
+          SELECT r.id, ''::bytea, r.record, false FROM \(Self.readyHeads)
           WHERE r.due < (SELECT taskhost.now_ms()) - $2 AND r.identifier = ANY ($1) ORDER BY r.due, r.id LIMIT 100
           """, .texts(identifiers.map(\.rawValue)), .int(age.wholeMilliseconds))))
   }

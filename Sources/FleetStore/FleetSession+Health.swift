@@ -235,8 +235,8 @@ extension FleetSession {
     SELECT l.identifier, r.id, l.gates, taskhost.now_ms() - r.due FROM taskhost.lane l
     CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.id ORDER BY q.rank, q.request LIMIT 1) f
     JOIN taskhost.request r ON r.id = f.request
-    WHERE r.due < taskhost.now_ms() - $1 AND l.identifier IN (\(living)) AND NOT EXISTS (
-      SELECT FROM taskhost.pause p WHERE coalesce(p.until > taskhost.now_ms(), true) AND (p.likes = '{}' OR l.identifier LIKE ANY (p.likes)))
+    WHERE r.due < taskhost.now_ms() - $1 AND l.identifier IN (\(living))
+      AND NOT \(FleetSchema.isPaused("l.identifier", at: "taskhost.now_ms()"))
     ORDER BY r.due LIMIT 5
     """
 

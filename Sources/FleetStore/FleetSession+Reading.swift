@@ -82,9 +82,7 @@ extension FleetSession {
         SELECT (SELECT count(*) FROM taskhost.ready) + soon.count, (SELECT count(*) FROM taskhost.later) - soon.count,
           (SELECT count(*) FROM taskhost.claim),
           (SELECT count(*) FROM taskhost.request WHERE state = 'failed'), (SELECT count(*) FROM taskhost.request WHERE state = 'blocked'),
-          least(soon.first, (SELECT min(r.due) FROM (SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT 1000) l CROSS JOIN LATERAL (
-            SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
-            JOIN taskhost.request r ON r.id = f.request)), n.now
+          least(soon.first, (SELECT min(r.due) FROM \(Self.readyHeads))), n.now
         FROM (SELECT taskhost.now_ms() AS now) n, LATERAL (
           -- What has become due since a host has looked.
           SELECT count(*) AS count, min(l.due) AS first FROM taskhost.later l WHERE l.due <= n.now) soon
@@ -102,6 +100,13 @@ extension FleetSession {
       UNION ALL
       SELECT (SELECT q.lane FROM taskhost.ready q WHERE q.lane > l.lane ORDER BY q.lane LIMIT 1) FROM lanes l WHERE l.lane IS NOT NULL
     )
+    """
+
+  /// The requests `r` that come next in these lanes, of some thousand lanes.
+  static let readyHeads = """
+    (SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT 1000) l
+    CROSS JOIN LATERAL (SELECT q.request FROM taskhost.ready q WHERE q.lane = l.lane ORDER BY q.rank, q.request LIMIT 1) f
+    JOIN taskhost.request r ON r.id = f.request
     """
 
   // MARK: Requests

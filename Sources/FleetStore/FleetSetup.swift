@@ -60,11 +60,9 @@ package enum FleetSetup {
           update, FleetSession.keepDays(SystemClock().wallTime), PostgresStatement("SELECT taskhost.recognise()"),
           FleetSession.missingDays,
         ], by: deadline)
-      // After that, because nobody could read requests meanwhile; and by itself, because it looks at all requests.
-      try connection.transact([patience] + FleetSchema.lateCorrections.map { PostgresStatement($0) }, by: SystemClock.now + .seconds(60))
-      try connection.transact(
-        [PostgresStatement("SELECT taskhost.put_back(ARRAY(SELECT s.request FROM taskhost.strays(100) s))")],
-        by: SystemClock.now + .seconds(60))
+      for repair in FleetSchema.lateRepairs {
+        try connection.transact([patience, PostgresStatement(repair)], by: SystemClock.now + .seconds(60))
+      }
       if let days = rows.last.map(FleetSession.texts), !days.isEmpty {
         throw PostgresError(code: incomplete, "\(days.joined(separator: ", ")) of the history could not be made: see taskhost fleet doctor")
       }

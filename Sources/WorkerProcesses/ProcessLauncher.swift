@@ -62,8 +62,10 @@ public final class ProcessLauncher: Launcher {
   /// The process that serves an identifier now; nil: none.
   public func processID(of identifier: TaskIdentifier) -> Int32? { workers.withLock { $0[identifier] }?.processID }
 
-  /// Has the kernel kill the workers of these identifiers at that time of the boot clock, in nanoseconds, also those that start later or
-  /// ``replace(with:)`` brings, unless this is called again; 0: those that start later are not killed; nil: the time that was said last.
+  /// Has the kernel kill the workers of these identifiers at a time of the boot clock, unless a later call sets another time. Workers that start
+  /// later, or that ``replace(with:)`` brings, are killed then too.
+  ///
+  /// - Parameter end: In nanoseconds. With 0, workers that start later are not killed; nil keeps the time of the last call.
   public func lease(_ identifiers: [TaskIdentifier], until end: Int64?) {
     leased.withLock { leased in
       leased = (Set(identifiers), end ?? leased.end)

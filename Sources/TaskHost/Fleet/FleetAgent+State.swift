@@ -101,7 +101,7 @@ extension FleetAgent.State {
   }
 
   /// Whether the host holds it as it did when it ended.
-  private func isHeld(_ ended: FleetAgent.Ended) -> Bool { holdings[ended.request.record.id]?.epoch == ended.holding.epoch }
+  private func isHeld(_ ended: FleetAgent.Ended) -> Bool { holding(of: ended.request) != nil }
 
   /// Lets what waits for another transaction be recorded with the rest, if it has waited for long enough.
   mutating func retryLocked(_ now: MonotonicTime) {

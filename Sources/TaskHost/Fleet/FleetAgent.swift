@@ -43,7 +43,7 @@ final class FleetAgent: Sendable {
   /// - Parameters:
   ///   - mostPending: See ``HostConfiguration/Fleet/maxPending``.
   ///   - events: Has the ends of the fleet's runs on other hosts too.
-  ///   - lasts: Told when the workers of these identifiers must have ended, on the boot clock.
+  ///   - lasts: Told until when the workers of these identifiers may run, see ``FleetLease``.
   init(
     _ place: FleetPlace, mostPending: Int, _ scheduler: Scheduler, _ events: EventBroadcaster, log: Logger,
     lasts: @escaping @Sendable ([TaskIdentifier], Int64?) -> Void

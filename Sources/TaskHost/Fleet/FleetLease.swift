@@ -46,8 +46,8 @@ final class FleetLease: Sendable {
   private let changed: @Sendable () -> Void
   /// Whether nothing runs any more that an earlier incarnation held.
   private let mayJoin: @Sendable () -> Bool
-  /// When the workers of these identifiers must have ended, on the boot clock; 0: those that start from now on may go on; nil: when it was
-  /// said last.
+  /// Says until when, on the boot clock, the workers of these identifiers may run: 0 sets no end for those that start from now on, and nil leaves
+  /// the end as it is.
   private let lasts: @Sendable ([TaskIdentifier], Int64?) -> Void
   /// The lease has ended.
   private let ended: @Sendable () -> Void

@@ -86,10 +86,9 @@ extension SchedulerCore {
 
   /// Ends the occurrence of a repeating request without a run, as a failure. It goes back until its next one.
   private func endOccurrence(_ record: inout RequestRecord, message: String, _ transaction: any StoreTransaction, now: WallTime) throws {
-    if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
     (record.losses, record.attemptsSpent) = (0, 0)
     catchUpMissed(&record, now: fleetNow(now))
-    advance(&record, now: fleetNow(now))
+    try goOn(&record, transaction, now: fleetNow(now))
     let told = try tellEnd(of: record, as: .failed, output: [], transaction, now: now)
     (record.lastOutcome, record.lastMessage) = (.lost, told.note(message))
     try transaction.update(record)

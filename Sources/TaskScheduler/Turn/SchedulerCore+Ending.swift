@@ -80,9 +80,7 @@ extension SchedulerCore {
 
     let transition = try record.apply(.ended(outcome), guards: guards)
     if case .nextOccurrence = transition.due {
-      // The next event may have no payload.
-      if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
-      advance(&record, now: self.now(for: record.id, now))
+      try goOn(&record, transaction, now: self.now(for: record.id, now))
     } else {
       record.due = due(
         of: record, transition.due, after: history.attempt, retry: policy, report: report, now: self.now(for: record.id, now))
@@ -125,6 +123,12 @@ extension SchedulerCore {
       raise(HostEvents.failed(identifier))
       if !told.isTold { noteFailed(record, run: history, report.message, now: now) }
     }
+  }
+
+  /// Moves a request whose current occurrence has ended to its next one; its next event may have no payload.
+  func goOn(_ record: inout RequestRecord, _ transaction: any StoreTransaction, now: WallTime) throws {
+    if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
+    advance(&record, now: now)
   }
 
   /// Notes in memory that a request is pending.

@@ -13,9 +13,10 @@ struct FleetExportCommand: ParsableCommand {
     discussion: """
       Everything that waits, and the dead letters, with their payloads, checkpoints,
       keys, graphs and pauses, and what idempotency keys stand for. Runs and what
-      else has ended stay in the database. Stop all hosts first: what they did
-      meanwhile would be missing. A file gets mode 0600, and is replaced only when
-      the export is complete. See "Moving in and out" in Documentation/fleet.md.
+      else has ended stay in the database. First stop all hosts, and the applications
+      that call taskhost.submit: what they did meanwhile would be missing. A file gets
+      mode 0600, and is replaced only when the export is complete. See "Moving in and
+      out" in Documentation/fleet.md.
 
       EXAMPLES
         taskhost fleet export fleet.jsonl
@@ -25,7 +26,8 @@ struct FleetExportCommand: ParsableCommand {
       EXIT CODES
         0 everything was written
         5 the fleet's database cannot be reached
-        6 hosts are there, or have left something to do: nothing was written
+        6 hosts are there, or have left something to do, or something was submitted
+          meanwhile: no file was written
       """)
 
   @OptionGroup var fleet: FleetOptions
