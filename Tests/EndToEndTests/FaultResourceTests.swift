@@ -91,7 +91,8 @@ struct FaultResourceTests {
       try await expectTwinRuns(host)
       try await host.request(id, is: "succeeded", within: .seconds(60))
       let run = try #require(try await host.records(of: id).first)
-      #expect((run["output"]?["logged"]?.integer ?? 0) >= 8 << 20, "\(run["output"] ?? .null)")
+      // More lines than a run's record keeps. How many more depends on the machine.
+      #expect((run["output"]?["logged"]?.integer ?? 0) > 101 * 8192, "\(run["output"] ?? .null)")
       let lines = try await host.json("runs", "logs", run["id"]?.string ?? "")["lines"]?.array ?? []
       #expect((1...101).contains(lines.count))
       let resident = try #require(Processes.residentMiB(of: host.processID))
