@@ -16,6 +16,8 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   case version(found: Int64)
   /// Another transaction holds what this one needs, such as the same key of a request that it has not committed yet.
   case locked
+  /// What stands against the change, in words of the fleet's own functions.
+  case barred(String)
   /// The database cannot hold a value, in its own words: the same will be refused again.
   case unfit(String)
   /// The user may not do it, in the database's words.
@@ -44,6 +46,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     case .changed: "requests have just changed: look again"
     case .locked:
       "another transaction in the fleet's database adds the same key, or the first request with the same needs, and has not ended"
+    case .barred(let reason): reason
     case .unfit(let reason): "the fleet's database cannot hold it: \(reason)"
     case .notInitialised: "the database has no fleet yet: make it with taskhost fleet init"
     case .incomplete(let reason):
@@ -63,6 +66,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     switch error.code {
     case _ where error.isFenced: self = .fenced
     case "TH002", "23505": self = .changed
+    case "TH003": self = .barred(error.message)
     case PostgresError.badAddress: self = .badAddress(error.message)
     case "3F000": self = .notInitialised
     case "42P01" where error.message.contains("\"taskhost.fleet\""): self = .notInitialised

@@ -131,7 +131,7 @@ extension FleetSchema {
       i integer; head bigint; token bigint; which text; its_key text; most bigint; is_limited boolean; used bigint[] := '{}';
       picked tid[]; taken tid[] := '{}'; few integer := \(fewUnweighed); left_bytes bigint := \(ClaimedRequest.bytesTogether); its_bytes bigint;
       counted text; running jsonb; siblings bigint; cut bigint; cuts bigint[] := '{}'; found_ranks bigint; has_rest boolean := false;
-      is_rest boolean := false;
+      is_rest boolean := false; has_locked boolean := false; has_written boolean := pg_current_xact_id_if_assigned() IS NOT NULL;
       due record; young bigint; its_young bigint; patient bigint; waits boolean; old_ranks bigint[]; old_ids bigint[]; now bigint := taskhost.now_ms();
     BEGIN
       SELECT 0::bigint AS moved, min(l.due) AS next_due INTO due FROM taskhost.later l;
@@ -169,7 +169,9 @@ extension FleetSchema {
           END IF;
           IF is_limited THEN
             SELECT l.identifier, l.concurrency_key INTO which, its_key FROM taskhost.lane l WHERE l.id = lanes[i];
-            PERFORM pg_advisory_xact_lock(hashtextextended('taskhost.limit ' || which, 0));
+            -- A row, which only hosts may lock: an advisory lock could be anybody's.
+            PERFORM FROM taskhost.lane l WHERE l.id = (\(lane(of: "which", needing: "''"))) FOR NO KEY UPDATE;
+            has_locked := true;
             IF key_runs[i] > 0 THEN
               -- Of all keys at once: there may be a lane for each. Each claim's own is asked for: a join might read all lanes.
               IF counted IS DISTINCT FROM which THEN
@@ -253,6 +255,8 @@ extension FleetSchema {
           NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::integer, NULL::text
         FROM gone g JOIN taskhost.request r ON r.id = g.request ORDER BY g.rank, r.id;
       END IF;
+      -- Who has only locked rows need not wait for the disk.
+      IF has_locked AND token IS NULL AND NOT has_written AND due.moved = 0 THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
       -- There is rarely anything to tell, and to see that there is not costs less than to call what finds it.
       RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::bigint, NULL::integer, NULL::bytea, NULL::bytea, NULL::bytea,
         NULL::text, due.moved, least(due.next_due, young + \(Preference.wait.wholeMilliseconds),

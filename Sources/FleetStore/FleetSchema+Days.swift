@@ -1,6 +1,11 @@
 // The days of the history, and what is removed when its time is over.
 
 extension FleetSchema {
+  /// Lets one host at a time go on: the others find the work done. A row, which only hosts may lock: an advisory lock could be anybody's.
+  static func onDuty(orElse leave: String) -> String {
+    "PERFORM FROM taskhost.fleet FOR NO KEY UPDATE SKIP LOCKED; IF NOT FOUND THEN \(leave); END IF;"
+  }
+
   /// The most idempotency keys that are forgotten at once.
   private static let mostForgotten = 100_000
 
@@ -19,8 +24,7 @@ extension FleetSchema {
       oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
       kind text; number bigint; name text; its_owner name; bounds text; is_held boolean := false;
     BEGIN
-      -- One host at a time; the others find the work done.
-      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.keep_days')) THEN RETURN; END IF;
+      \(onDuty(orElse: "RETURN"))
       FOREACH kind IN ARRAY ARRAY['ended', 'run'] LOOP
         FOR number IN today - 1 .. today + 3 LOOP
           name := kind || '_' || number;
@@ -80,7 +84,7 @@ extension FleetSchema {
       oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
       strays bigint[]; forgotten bigint;
     BEGIN
-      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.clean')) THEN RETURN false; END IF;
+      \(onDuty(orElse: "RETURN false"))
       -- A request that lives keeps its key, however old that is.
       DELETE FROM taskhost.idempotency WHERE ctid = ANY (ARRAY(
         SELECT i.ctid FROM taskhost.idempotency i WHERE i.since < oldest * day

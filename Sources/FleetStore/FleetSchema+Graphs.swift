@@ -23,7 +23,7 @@ extension FleetSchema {
     """,
   ]
 
-  static let graphs = [tell, settleEdges, edgesOf, follow, added, rekey, hold, failedBecause, leadingTo]
+  static let graphs = [tell, settleEdges, edgesOf, follow, checkFollowed, added, rekey, hold, failedBecause, leadingTo]
 
   /// Part of ``finish``: notes which of these requests have ended without a run.
   private static let tell = """
@@ -61,15 +61,18 @@ extension FleetSchema {
     END $$
     """
 
-  /// The edges of requests that the host has taken. What ends from now on is noted anew.
+  /// The edges of requests that the host has taken. What ends from now on is noted anew. Of requests that wait for more, what was handed on
+  /// is left out, since nobody needs it yet and it may be much: it is empty here, and ``follow`` leaves it as it is.
   private static let edgesOf = """
     CREATE OR REPLACE FUNCTION taskhost.edges_of(me uuid, ids bigint[])
     RETURNS TABLE (request bigint, predecessor bigint, on_failure text, ended text, output bytea) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     BEGIN
       DELETE FROM taskhost.undecided u USING taskhost.claim c WHERE u.request = ANY (ids) AND c.request = u.request AND c.incarnation = me;
-      RETURN QUERY SELECT e.request, e.predecessor, e.on_failure, e.ended, e.output FROM taskhost.edge e WHERE e.request = ANY (ids)
-        ORDER BY e.request, e.place;
+      RETURN QUERY WITH waiting AS (SELECT DISTINCT e.request FROM taskhost.edge e WHERE e.request = ANY (ids) AND e.ended IS NULL)
+        SELECT e.request, e.predecessor, e.on_failure, e.ended, CASE
+            WHEN e.output IS NULL OR NOT EXISTS (SELECT FROM waiting w WHERE w.request = e.request) THEN e.output ELSE '' END
+        FROM taskhost.edge e WHERE e.request = ANY (ids) ORDER BY e.request, e.place;
     END $$
     """
 
@@ -83,7 +86,7 @@ extension FleetSchema {
       SELECT array_agg(DISTINCT u.p) INTO open FROM unnest(predecessors, ends) AS u (p, e) WHERE u.e IS NULL;
       BEGIN
         SELECT count(*) INTO live FROM (
-          SELECT FROM taskhost.request r WHERE r.id = ANY (open) AND r.state <> 'failed' FOR SHARE NOWAIT) AS l;
+          SELECT FROM taskhost.request r WHERE r.id = ANY (open) AND r.state <> 'failed' AND NOT (\(repeats)) FOR SHARE NOWAIT) AS l;
       EXCEPTION WHEN lock_not_available THEN live := 0;
       END;
       IF live < cardinality(open) THEN
@@ -93,7 +96,24 @@ extension FleetSchema {
         SELECT u.r, u.p, u.place, u.f, u.e, u.o FROM unnest(requests, predecessors, policies, ends, outputs) WITH ORDINALITY
           AS u (r, p, f, e, o, place) ORDER BY u.r, u.p
         ON CONFLICT (request, predecessor) DO UPDATE
-          SET place = excluded.place, on_failure = excluded.on_failure, ended = excluded.ended, output = excluded.output;
+          SET place = excluded.place, on_failure = excluded.on_failure, ended = excluded.ended,
+            output = CASE WHEN excluded.ended IS NOT NULL THEN coalesce(edge.output, excluded.output) END;
+    END $$
+    """
+
+  /// Refuses that these requests begin to repeat, if others wait for the end of one. Until the transaction ends, none can begin to wait.
+  private static let checkFollowed = """
+    CREATE OR REPLACE FUNCTION taskhost.check_followed(ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE follower bigint; followed bigint;
+    BEGIN
+      PERFORM FROM taskhost.request r WHERE r.id = ANY (ids) AND NOT (\(repeats)) ORDER BY r.id FOR NO KEY UPDATE;
+      IF NOT FOUND THEN RETURN; END IF;
+      SELECT e.request, r.id INTO follower, followed FROM taskhost.edge e JOIN taskhost.request r ON r.id = e.predecessor
+        WHERE e.predecessor = ANY (ids) AND e.ended IS NULL AND NOT (\(repeats)) ORDER BY e.request LIMIT 1;
+      IF FOUND THEN
+        RAISE EXCEPTION '% waits for request % to end, so it cannot repeat: cancel % first', taskhost.id_text(follower),
+          taskhost.id_text(followed), taskhost.id_text(follower) USING ERRCODE = 'TH003';
+      END IF;
     END $$
     """
 

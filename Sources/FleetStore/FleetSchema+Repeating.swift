@@ -1,6 +1,12 @@
 // What became of the runs of requests that repeat.
 
 extension FleetSchema {
+  /// Whether the request `r` repeats. Within a text of its record, the quotation marks would not stand alone.
+  static let repeats = "\(recordBesidesResources) LIKE ANY (ARRAY['%\"every_ms\":%', '%\"cron\":%', '%\"every_event\":%'])"
+
+  /// The record of the request `r` without the member whose names are the submitter's choice.
+  static let recordBesidesResources = #"regexp_replace(r.record, '"resources":\{("([^"\\]|\\.)*":[0-9]+,?)*\}', '')"#
+
   /// The requests that repeat: for the last run the record and the end, as in `run`; when a run succeeded last; how many failed since, and
   /// since when. Whoever adds or ends such a request, or a run of it, writes this in the same transaction. One that repeats no more may
   /// have a row until it ends.
@@ -20,7 +26,7 @@ extension FleetSchema {
       IF to_regclass('taskhost.repeating') IS NULL THEN
         \(repeatingTables.joined(separator: ";\n"));
         INSERT INTO taskhost.repeating (request, identifier) SELECT r.id, r.identifier FROM taskhost.request r
-          WHERE r.record LIKE ANY (ARRAY['%"every_ms":%', '%"cron":%', '%"every_event":%']);
+          WHERE \(repeats);
       END IF;
     END $$
     """

@@ -301,6 +301,12 @@ extension FleetSchema {
             VALUES (made, task, 'pending', lane_id, due_at - lead, its_rank - lead, named, its_event, its_deadline, content, its_record)
             ON CONFLICT (identifier, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed' DO NOTHING;
           IF FOUND THEN
+            -- Its holder may have ended since, and keep the key.
+            IF named IS NOT NULL AND drawn IS NULL AND EXISTS (
+                SELECT FROM taskhost.unique_window w WHERE w.identifier = task AND w.key = named AND w.until > taskhost.now_ms()) THEN
+              DELETE FROM taskhost.request r WHERE r.id = made;
+              CONTINUE;
+            END IF;
             IF due_at - lead <= now AND told THEN INSERT INTO taskhost.ready (lane, rank, request) VALUES (lane_id, its_rank - lead, made);
             ELSE INSERT INTO taskhost.later (due, request) VALUES (due_at - lead, made); END IF;
             IF repeats THEN INSERT INTO taskhost.repeating (request, identifier) VALUES (made, task); END IF;

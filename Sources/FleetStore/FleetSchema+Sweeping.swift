@@ -19,7 +19,7 @@ extension FleetSchema {
     DECLARE today bigint := taskhost.now_ms() / 86400000;
     BEGIN
       IF NOT EXISTS (SELECT FROM taskhost.fleet WHERE lanes_swept < today) THEN RETURN; END IF;
-      IF NOT pg_try_advisory_xact_lock(hashtext('taskhost.sweep_lanes')) THEN RETURN; END IF;
+      \(onDuty(orElse: "RETURN"))
       UPDATE taskhost.fleet SET lanes_swept = today WHERE lanes_swept < today;
       IF NOT FOUND OR (SELECT c.reltuples FROM pg_class c WHERE c.oid = 'taskhost.request'::regclass) > \(mostRequests) THEN RETURN; END IF;
       DELETE FROM taskhost.lane WHERE id IN (

@@ -70,7 +70,7 @@ extension FleetSession {
       PostgresStatement(
         """
         SELECT f.identifier, f.count, CASE WHEN f.count <= \(Self.mostLettersRead) THEN (
-          SELECT min(substring(r.record FROM '"ended_unix_ms":([0-9]{1,18})')::bigint) FROM taskhost.request r
+          SELECT min(substring(\(FleetSchema.recordBesidesResources) FROM '"ended_unix_ms":([0-9]{1,18})')::bigint) FROM taskhost.request r
           WHERE r.state = 'failed' AND r.identifier = f.identifier) END
         FROM (SELECT identifier, count(*) FROM taskhost.request WHERE state = 'failed' AND identifier = ANY ($1) GROUP BY 1) f ORDER BY 1
         """, .texts(identifiers.map(\.rawValue))))

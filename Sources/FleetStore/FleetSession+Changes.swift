@@ -6,6 +6,7 @@ import TaskStore
 extension FleetSession {
   /// Takes those of these requests that nobody owns: waiting and blocked ones, and dead letters. ``settle(_:_:adding:)`` gives them back.
   package func take(_ incarnation: String, _ ids: [RequestID]) throws(FleetError) -> [ClaimedRequest] {
+    guard !ids.isEmpty else { return [] }
     let rows = try ask([
       Self.holdLease(incarnation),
       PostgresStatement(
@@ -47,7 +48,8 @@ extension FleetSession {
   ///   - keys: What else happens to unique keys.
   ///   - heard: What the requests know of by now.
   ///   - takesKeys: Whether dead letters among them live again, whose keys somebody may be about to take.
-  /// - Throws: ``FleetError/changed`` if somebody has taken such a key, and ``FleetError/locked`` if that is not decided yet.
+  /// - Throws: ``FleetError/changed`` if somebody has taken such a key, ``FleetError/locked`` if that is not decided yet, and
+  ///   ``FleetError/barred(_:)`` if others wait for one that is to repeat.
   package func settle(
     _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
     keys: FleetKeyChanges = FleetKeyChanges(), heard: FleetHeard = .nothing, takesKeys: Bool = false
@@ -56,6 +58,8 @@ extension FleetSession {
     if takesKeys && settled.contains(where: { $0.record.request.uniqueKey != nil }) || drafts.contains(where: \.record.request.hasKeys) {
       statements.append(Self.shortWaits)
     }
+    let repeating = settled.lazy.map(\.record).filter { !$0.state.isFinal && $0.isRepeating }.map(\.id.sequence)
+    if !repeating.isEmpty { statements.append(PostgresStatement("SELECT taskhost.check_followed($1)", .ints(Array(repeating)))) }
     statements += Self.finish(incarnation, settled)
     if let heard = Self.forget(heard, of: settled) { statements.append(heard) }
     if !keys.moved.isEmpty {

@@ -50,14 +50,20 @@ extension FleetSession {
 
   /// The outputs of the last runs of requests, as long as these are on record.
   package func outputs(of ids: [RequestID]) throws(FleetError) -> [RequestID: [UInt8]] {
-    let rows = try ask(
+    guard !ids.isEmpty else { return [:] }
+    let found = try ask(
       PostgresStatement(
-        "SELECT DISTINCT ON (request) request, record FROM taskhost.run WHERE request = ANY ($1) ORDER BY request, ended DESC, id DESC",
-        .ints(ids.map(\.sequence))))
+        """
+        SELECT DISTINCT ON (request) id, octet_length(record) FROM taskhost.run WHERE request = ANY ($1)
+        ORDER BY request, ended DESC, id DESC
+        """, .ints(ids.map(\.sequence))))
     var outputs: [RequestID: [UInt8]] = [:]
-    for row in 0..<rows.count {
-      guard let request = rows.int(row, 0), let run = rows.bytes(row, 1).flatMap({ try? RecordText.run($0) }) else { continue }
-      outputs[RequestID(sequence: request, origin: origin)] = run.report.output
+    // The logs beside the outputs may be far longer.
+    for part in Self.parts(of: found.count, bytes: { Int(clamping: found.int($0, 1) ?? 0) }) where !part.isEmpty {
+      let rows = try ask(PostgresStatement("SELECT record FROM taskhost.run WHERE id = ANY ($1)", .texts(part.map { found.text($0, 0) })))
+      for row in 0..<rows.count {
+        if let run = rows.bytes(row, 0).flatMap({ try? RecordText.run($0) }) { outputs[run.request] = run.report.output }
+      }
     }
     return outputs
   }
@@ -82,19 +88,6 @@ extension FleetSession {
           SELECT id, ''::bytea, record, false FROM taskhost.request WHERE id = ANY ($1)
           UNION ALL SELECT id, ''::bytea, record, false FROM taskhost.ended WHERE id = ANY ($1) ORDER BY 1
           """, .ints(ids.map(\.sequence)))))
-  }
-
-  /// Requests that ended since a time of the database without a run, by other hosts, as they are now.
-  package func endedWithoutRun(since time: WallTime, besides incarnation: String?) throws(FleetError) -> [RequestRecord] {
-    records(
-      try ask(
-        PostgresStatement(
-          """
-          SELECT q.id, q.payload, q.record, false FROM taskhost.told t, LATERAL (
-            SELECT r.id, ''::bytea AS payload, r.record FROM taskhost.request r WHERE r.id = t.request
-            UNION ALL SELECT e.id, ''::bytea, e.record FROM taskhost.ended e WHERE e.id = t.request LIMIT 1) AS q
-          WHERE t.at >= $1 AND t.incarnation IS DISTINCT FROM $2::uuid ORDER BY t.at LIMIT 1000
-          """, .int(time.unixMilliseconds), .text(incarnation))))
   }
 
   // MARK: Keys

@@ -184,11 +184,17 @@ extension FleetSession {
     return Dictionary(found) { first, _ in first }
   }
 
-  /// How many bytes the payloads and the checkpoints have of those of these requests that have not ended.
+  /// How many bytes the payloads and the checkpoints have of those of these requests that have not ended, with what ``takeEdges(_:of:)`` reads.
   package func bytes(of ids: [RequestID]) throws(FleetError) -> [RequestID: Int] {
     let rows = try ask(
       PostgresStatement(
-        "SELECT r.id, \(FleetSchema.bytes(of: "r")) FROM taskhost.request r WHERE r.id = ANY ($1)", .ints(ids.map(\.sequence))))
+        """
+        SELECT r.id, \(FleetSchema.bytes(of: "r")) + (
+          SELECT CASE WHEN bool_or(e.ended IS NULL) THEN 0 ELSE coalesce(sum(octet_length(e.output)), 0) END
+            + \(Limits.payloadBytes) * count(*) FILTER (WHERE e.ended = 'succeeded' AND e.output IS NULL)
+          FROM taskhost.edge e WHERE e.request = r.id)
+        FROM taskhost.request r WHERE r.id = ANY ($1)
+        """, .ints(ids.map(\.sequence))))
     let found = (0..<rows.count).compactMap { row in
       rows.int(row, 0).map { (RequestID(sequence: $0, origin: origin), Int(clamping: rows.int(row, 1) ?? 0)) }
     }
@@ -279,82 +285,60 @@ extension FleetSession {
     } catch { throw .refused("request \(id): \(error)") }
   }
 
-  /// The matching runs that have ended, newest first, without output, log and trouble.
-  package func runs(_ query: RunQuery) throws(FleetError) -> [RunRecord] {
-    guard query.request.map({ $0.origin == origin }) != false else { return [] }
+  /// The matching runs that have ended, newest first, without output, log and trouble. Looks at a bounded number of them.
+  ///
+  /// - Returns: Also the last one that was looked at: there may be more after it. Nil if there are none.
+  package func runs(_ query: RunQuery) throws(FleetError) -> (records: [RunRecord], next: RunID?) {
+    guard query.request.map({ $0.origin == origin }) != false else { return ([], nil) }
+    var (found, after, looked): ([RunRecord], RunID?, Int) = ([], query.after, 0)
+    while true {
+      let rows = try page(of: query, after: after)
+      for run in runs(rows) where query.matches(run) {
+        found.append(run.listed)
+        guard found.count < max(1, query.limit) else { return (found, run.id) }
+      }
+      looked += rows.count
+      guard rows.count == Self.pageSize, let last = rows.text(rows.count - 1, 2).flatMap({ RunID($0) }) else { return (found, nil) }
+      guard looked < Self.mostLooked else { return (found, last) }
+      after = last
+    }
+  }
+
+  private func page(of query: RunQuery, after: RunID?) throws(FleetError) -> PostgresRows {
     let identifiers = query.identifiers.map(\.exact?.rawValue) + [query.identifier?.rawValue].compactMap(\.self)
+    let ids = (query.id?.sequences).map { RunID(sequence: $0.lowerBound, origin: 0)...RunID(sequence: $0.upperBound, origin: .max) }
+    // By the database's clock, which may be set by a day: the ids are by the hosts' own, and tell less of when a run has started.
+    let ended = query.since.map { $0 + .seconds(-86_400) }
+    return try ask(
+      PostgresStatement(
+        """
+        SELECT record, ended, id FROM taskhost.run WHERE ($1::bigint IS NULL OR request = $1) AND ($2::text IS NULL OR id < $2)
+          AND (cardinality($3::text[]) = 0 OR outcome = ANY ($3)) AND (cardinality($4::text[]) = 0 OR identifier = ANY ($4))
+          AND ($5::text IS NULL OR id BETWEEN $5 AND $6::text) AND ($7::bigint IS NULL OR ended >= $7)
+        ORDER BY id DESC LIMIT $8
+        """, .int(query.request?.sequence), .text(after?.description), .texts(query.outcomes.map(\.rawValue)),
+        .texts(identifiers.contains(nil) ? [] : identifiers.compactMap(\.self)), .text(ids?.lowerBound.description),
+        .text(ids?.upperBound.description), .int(ended?.unixMilliseconds), .int(Int64(Self.pageSize))))
+  }
+
+  /// Runs that go on, as their hosts have told of them last, at most ``mostRunning``, newest first: of a request, with an id, with smaller
+  /// ids than `after`, or all.
+  package func running(_ request: RequestID?, run: RunID? = nil, after: RunID? = nil) throws(FleetError) -> [RunRecord] {
     let rows = try ask(
       PostgresStatement(
         """
-        SELECT record, ended FROM taskhost.run WHERE ($1::bigint IS NULL OR request = $1) AND ($2::text IS NULL OR id < $2)
-          AND (cardinality($3::text[]) = 0 OR outcome = ANY ($3)) AND (cardinality($4::text[]) = 0 OR identifier = ANY ($4))
-        ORDER BY id DESC LIMIT $5
-        """, .int(query.request?.sequence), .text(query.after?.description), .texts(query.outcomes.map(\.rawValue)),
-        .texts(identifiers.contains(nil) ? [] : identifiers.compactMap(\.self)), .int(Int64(max(query.limit, 1000)))))
-    return runs(rows).filter(query.matches).prefix(max(1, query.limit)).map(\.listed)
-  }
-
-  /// Runs that go on, as their hosts have told of them last, newest first: of a request, or all.
-  package func running(_ request: RequestID?) throws(FleetError) -> [RunRecord] {
-    let rows = try ask(
-      PostgresStatement(
-        "SELECT run FROM taskhost.claim WHERE run IS NOT NULL AND ($1::bigint IS NULL OR request = $1)", .int(request?.sequence)))
-    let runs = (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
-    return runs.sorted { $0.id > $1.id }
-  }
-
-  /// Runs that go on at other hosts, as these have told of them since a time of the database.
-  ///
-  /// - Parameters:
-  ///   - time: Nil: all.
-  ///   - incarnation: This host, whose runs are left out.
-  package func running(toldSince time: WallTime?, besides incarnation: String?) throws(FleetError) -> [RunRecord] {
-    let rows = try ask(
-      PostgresStatement(
-        "SELECT run FROM taskhost.claim WHERE told >= coalesce($1, 0) AND incarnation IS DISTINCT FROM $2::uuid ORDER BY run_id",
-        .int(time?.unixMilliseconds), .text(incarnation)))
+        SELECT run FROM taskhost.claim WHERE run IS NOT NULL AND ($1::bigint IS NULL OR request = $1)
+          AND ($2::text IS NULL OR run_id = $2) AND ($3::text IS NULL OR run_id < $3) ORDER BY run_id DESC LIMIT $4
+        """, .int(request?.sequence), .text(run?.description), .text(after?.description), .int(Int64(Self.mostRunning))))
     return (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
   }
+
+  /// The most of them in one answer: each has the last lines of its log.
+  package static let mostRunning = 1000
 
   /// A run that has ended; nil if there is none.
   package func run(_ id: RunID) throws(FleetError) -> RunRecord? {
     runs(try ask(PostgresStatement("SELECT record, ended FROM taskhost.run WHERE id = $1", .text(id.description)))).first
-  }
-
-  /// What other hosts have ended since a time of the database, oldest first, each run with its request as it is now.
-  ///
-  /// - Parameters:
-  ///   - time: Nil: what has ended within `age`.
-  ///   - incarnation: This host, whose ends are left out.
-  /// - Returns: Also the time of the database until which all is there, apart from transactions that have not ended.
-  package func ended(
-    since time: WallTime?, or age: Duration, besides incarnation: String?
-  ) throws(FleetError) -> (ended: [(run: RunRecord, request: RequestRecord?)], until: WallTime) {
-    let rows = try ask(
-      PostgresStatement(
-        """
-        WITH RECURSIVE names (identifier) AS (
-          (SELECT l.identifier FROM taskhost.lane l ORDER BY l.identifier LIMIT 1) UNION ALL SELECT (
-            SELECT l.identifier FROM taskhost.lane l WHERE l.identifier > n.identifier ORDER BY l.identifier LIMIT 1)
-          FROM names n WHERE n.identifier IS NOT NULL)
-        SELECT u.run, u.ended, q.id, q.payload, q.record, q.claimed, taskhost.now_ms() FROM (SELECT 1) AS one LEFT JOIN LATERAL (
-          SELECT e.* FROM names n CROSS JOIN LATERAL (
-            SELECT r.record AS run, r.request, r.ended FROM taskhost.run r WHERE r.identifier = n.identifier
-              AND r.ended >= (SELECT coalesce($1, taskhost.now_ms() - $3)) AND r.incarnation IS DISTINCT FROM $2::uuid
-            ORDER BY r.ended LIMIT 1000) AS e
-          ORDER BY e.ended LIMIT 1000) AS u ON true
-        LEFT JOIN LATERAL (
-          SELECT id, ''::bytea AS payload, record, EXISTS (SELECT FROM taskhost.claim c WHERE c.request = id) AS claimed
-          FROM taskhost.request WHERE id = u.request
-          UNION ALL SELECT id, ''::bytea, record, false FROM taskhost.ended WHERE id = u.request LIMIT 1) AS q ON true
-        ORDER BY u.ended
-        """, .int(time?.unixMilliseconds), .text(incarnation), .int(age.wholeMilliseconds.adding(saturating: 1))))
-    var ended: [(RunRecord, RequestRecord?)] = []
-    for row in 0..<rows.count {
-      guard let run = Self.run(rows, row) else { continue }
-      ended.append((run, (try? record(rows, row, from: 2)) ?? nil))
-    }
-    return (ended, WallTime(unixMilliseconds: rows.int(0, 6) ?? 0))
   }
 
   func runs(_ rows: PostgresRows) -> [RunRecord] {

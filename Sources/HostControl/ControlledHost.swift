@@ -10,6 +10,8 @@ public protocol ControlledHost: Sendable {
   func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
   /// Why lists of requests and runs have only a part of them now, for people; nil if they have all.
   func listGap() async -> String?
+  /// Whether it shares a queue with other hosts, whose requests are in its lists.
+  var isInFleet: Bool { get }
   /// The matching requests, newest first, without payload.
   func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
   /// The requests that match a filter, newest first, without payload: those after `cursor`, at most `limit`. Looks at a bounded number of
@@ -69,8 +71,10 @@ public protocol ControlledHost: Sendable {
   ) async throws(RequestRefusal) -> DiscardedRequests
   /// Carries out a part of a bulk action. Each request is changed on its own, and some may be refused.
   func carryOut(_ order: BulkOrder) async throws(RequestRefusal) -> BulkResult
-  /// The matching runs: live ones first, then newest first.
-  func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord]
+  /// The matching runs: live ones first, then newest first. Looks at a bounded number of runs, so there may be more even if it found none.
+  ///
+  /// - Returns: Also where the next page begins; nil on the last page.
+  func runs(_ query: RunQuery) async throws(RequestRefusal) -> (records: [RunRecord], next: RunID?)
   /// A run, live or ended.
   func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord
   /// Every plugin file found, by file name.

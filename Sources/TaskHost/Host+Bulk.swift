@@ -88,12 +88,16 @@ extension Host {
     }
   }
 
-  /// Carries out an action on all requests of the host's fleet with this tag, identifier, or both.
+  /// Carries out a part of an action on the requests of the host's fleet with this tag, identifier, or both. Refused if the fleet's database
+  /// cannot be asked, unless the fleet has none of this identifier.
+  ///
+  /// - Parameters:
+  ///   - after: The last request that the part before has looked at; nil begins with the first one.
+  ///   - limit: The maximum number of requests in this part.
   func carryOutInFleet(
-    _ action: BulkAction, tag: String?, identifier: TaskIdentifier?
+    _ action: BulkAction, tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> BulkResult {
-    var result = BulkResult()
-    guard let fleet else { return result }
+    guard fleet != nil else { return BulkResult() }
     var query = RequestQuery()
     (query.tag, query.identifier) = (tag, identifier)
     let now = SystemClock().wallTime
@@ -101,16 +105,12 @@ extension Host {
     if filter.selectsAll {
       do throws(FilterError) { filter = try RequestFilter("identifier:*", now: now) } catch { throw error.refusal(field: "identifier") }
     }
-    let order = try BulkOrder(action, filter, limit: BulkOrder.atOnce)
-    var scan = order.scan
-    while true {
-      let found = try await look { [scan] _ throws(StoreError) in
-        try fleet.read { (session) throws(FleetError) in try session.scan(scan) { order.isFor($0) && !$0.request.isSchedule } }
-      }
-      let step = try await carryOutInFleet(order, on: found.records)
-      result.add(step)
-      guard let next = found.next else { return result }
-      scan.after = next
+    let order = try BulkOrder(action, filter, after: after, limit: limit)
+    let found = try await look { (view) throws(StoreError) in
+      try view.scanFleet(order.scan, isWhole: true) { order.isFor($0) && !$0.request.isSchedule }
     }
+    var result = try await carryOutInFleet(order, on: found?.records ?? [])
+    result.next = found?.next
+    return result
   }
 }

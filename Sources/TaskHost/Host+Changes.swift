@@ -1,5 +1,6 @@
 import FleetStore
 import HostThreads
+import TaskFilters
 public import TaskModel
 import TaskScheduler
 import TaskStore
@@ -34,11 +35,17 @@ extension Host {
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     // A host of the fleet may take it, or give it back, at this moment.
     for _ in 1..<RequestView.mostCancels where fleet?.has(id) == true {
-      do throws(RequestRefusal) { return try await ask { view.cancel(id, completion: $0) } } catch {
+      do throws(RequestRefusal) { return try await cancelOnce(id) } catch {
         guard error.code == .conflict else { throw error }
       }
     }
-    return try await ask { view.cancel(id, completion: $0) }
+    return try await cancelOnce(id)
+  }
+
+  /// On a thread of its own if the fleet's database is asked, see ``look(_:)``.
+  private func cancelOnce(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    guard fleet?.has(id) == true else { return try await ask { view.cancel(id, completion: $0) } }
+    return try await onThread { [view] in Result { () throws(RequestRefusal) in try awaitAnswer { view.cancel(id, completion: $0) } } }
   }
 
   /// Makes a dead letter pending again.
@@ -70,29 +77,41 @@ extension Host {
 
   /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
   public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
-    let own: Int
-    switch (tag, identifier) {
-    case (let tag?, _): own = try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
-    case (nil, let identifier?): own = try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
-    case (nil, nil): throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
+    guard tag != nil || identifier != nil else {
+      throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
     }
-    return own + (try await carryOutInFleet(.cancel, tag: tag, identifier: identifier)).done.count
+    // First those of the fleet: if its database is away, nothing is done.
+    var (count, next): (Int, RequestID?) = (0, nil)
+    repeat {
+      let part = try await carryOutInFleet(.cancel, tag: tag, identifier: identifier, after: next, limit: BulkOrder.atOnce)
+      count += part.done.count
+      next = part.next
+    } while next != nil
+    if let tag {
+      count += try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
+    } else if let identifier {
+      count += try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
+    }
+    return count
   }
 
-  /// Makes dead letters that match both filters pending again, oldest first; nil matches all.
+  /// Makes dead letters that match both filters pending again; nil matches all. First those of the fleet, then the host's own, each oldest
+  /// first.
   ///
   /// - Parameters:
-  ///   - after: Skips ids up to this one.
-  ///   - limit: The maximum number of the identifier's dead letters to examine.
+  ///   - after: Skips ids up to this one, and if it is the host's own, those of the fleet.
+  ///   - limit: The maximum number of the identifier's dead letters to examine, of the fleet and of the host's own.
   public func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> RetriedRequests {
-    var result = try await ask { self.scheduler.retryAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
-    guard after == nil else { return result }
-    // The fleet's all at once: the pages are those of the host's own.
-    let shared = try await carryOutInFleet(.retry, tag: tag, identifier: identifier)
-    result.retried += shared.done
-    result.refused += shared.refused
+    let (shared, own) = try await carryOutInFleetFirst(.retry, tag: tag, identifier: identifier, after: after, limit: limit)
+    var result = RetriedRequests()
+    (result.retried, result.refused, result.last) = (shared.done, shared.refused, shared.next)
+    guard shared.next == nil else { return result }
+    let rest = try await ask { self.scheduler.retryAll(identifier: identifier, tag: tag, after: own, limit: limit, completion: $0) }
+    result.retried += rest.retried
+    result.refused += rest.refused
+    result.last = rest.last
     return result
   }
 
@@ -100,11 +119,24 @@ extension Host {
   public func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> DiscardedRequests {
-    var result = try await ask {
-      self.scheduler.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0)
-    }
-    if after == nil { result.discarded += try await carryOutInFleet(.discard, tag: tag, identifier: identifier).done }
+    let (shared, own) = try await carryOutInFleetFirst(.discard, tag: tag, identifier: identifier, after: after, limit: limit)
+    var result = DiscardedRequests()
+    (result.discarded, result.last) = (shared.done, shared.next)
+    guard shared.next == nil else { return result }
+    let rest = try await ask { self.scheduler.discardAll(identifier: identifier, tag: tag, after: own, limit: limit, completion: $0) }
+    result.discarded += rest.discarded
+    result.last = rest.last
     return result
+  }
+
+  /// Carries out a part of an action on dead letters in the fleet, unless `after` says that this is done.
+  ///
+  /// - Returns: Also after which of the host's own the action goes on, once there is nothing more in the fleet.
+  private func carryOutInFleetFirst(
+    _ action: BulkAction, tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> (shared: BulkResult, own: RequestID?) {
+    if let after, fleet?.has(after) != true { return (BulkResult(), after) }
+    return (try await carryOutInFleet(action, tag: tag, identifier: identifier, after: after, limit: limit), nil)
   }
 
   // MARK: Events
@@ -145,8 +177,19 @@ extension FleetView? {
     } adding: {
       $0.adding($1)
     } completion: { result in
-      let elsewhere = noted.withLock { EventReceipt(event: event, woken: $0, waiting: $0) }
-      completion(result.map { own.adding($0).adding(elsewhere) })
+      switch result {
+      case .success(let shared):
+        let all = own.adding(shared).adding(noted.withLock { EventReceipt(event: event, woken: $0, waiting: $0) })
+        if all.dropped > 0 { fleet.dropped.withLock { $0 += 1 } }
+        completion(.success(all))
+      case .failure(var refusal):
+        let here = own.woken + own.merged
+        if here > 0 {
+          let requests = here == 1 ? "1 request of this host is" : "\(here) requests of this host are"
+          refusal.message = "\(requests) woken by this event already, and perhaps none of the fleet: \(refusal.message)"
+        }
+        completion(.failure(refusal))
+      }
     }
     errand.heard = .allBefore
     errand.noted = { count in noted.withLock { $0 += count } }

@@ -10,6 +10,9 @@ extension Host {
   /// Why lists have only a part of what there is now: the fleet's database cannot be asked.
   public func listGap() async -> String? { view.gap }
 
+  /// Whether it shares a queue with other hosts, whose requests are in its lists.
+  public var isInFleet: Bool { fleet != nil }
+
   /// The matching requests, newest first, without payloads.
   ///
   /// Those that are due by a time, and those that wait for events, are only the host's own and what it holds for its fleet.
@@ -35,25 +38,40 @@ extension Host {
   // MARK: Runs
 
   /// The matching runs: live ones of this host first, then ended ones, newest first. With a cursor, all are in one order, newest first.
-  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
-    var running = await liveRuns().filter(query.matches)
-    let own = Set(running.map(\.id))
-    let (ended, elsewhere) = try await look { (view) throws(StoreError) in
-      (try view.runs(query), try view.runningElsewhere(query.request))
+  ///
+  /// - Returns: Also where the next page begins; nil on the last page. The pages together have all, and some live ones again.
+  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> (records: [RunRecord], next: RunID?) {
+    var live = await liveRuns().filter(query.matches)
+    let own = Set(live.map(\.id))
+    // What ends in between is among both.
+    let (elsewhere, ended) = try await look { (view) throws(StoreError) in
+      (try view.runningElsewhere(query.request, after: query.after), try view.scanRuns(query))
     }
-    running += elsewhere.filter { query.matches($0) && !own.contains($0.id) }
     // What another host has told of its run is older than its end.
-    let over = Set(ended.map(\.id)).intersection(running.map(\.id).filter { id in !own.contains(id) })
-    let all = running.filter { !over.contains($0.id) } + ended.filter { ended in !own.contains(ended.id) }
-    return Array((query.after == nil ? all : all.sorted { $0.id > $1.id }).prefix(query.limit))
+    let over = Set(ended.records.map(\.id))
+    live += elsewhere.records.filter { query.matches($0) && !own.contains($0.id) && !over.contains($0.id) }
+    let all = live + ended.records.filter { !own.contains($0.id) }
+    guard query.after == nil else {
+      return mergedPage(all, looked: [elsewhere.next, ended.next], limit: query.limit, id: { $0.id }, precedes: { $0 > $1 })
+    }
+    let page = Array(all.prefix(max(1, query.limit)))
+    if page.count == all.count, elsewhere.next == nil { return (page, ended.next) }
+    // The pages that follow are in one order: with live ones left out, that begins anew.
+    let hasAllLive = page.count > live.count && elsewhere.next == nil
+    return (page, hasAllLive ? page.last?.id : RequestView.beyondRuns)
   }
 
   /// A run, live or ended.
   public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
     if let running = await liveRuns().first(where: { $0.id == id }) { return try traced(running) }
-    if let record = try await look({ (view) throws(StoreError) in try view.run(id) }) { return try traced(record) }
-    let elsewhere = try await look { (view) throws(StoreError) in try view.runningElsewhere(nil) }
-    if let running = elsewhere.first(where: { $0.id == id }) { return running }
+    let found = try await look { (view) throws(StoreError) -> RunRecord? in
+      if let own = try view.store.run(id) { return own }
+      // In this order: it may end in between.
+      let elsewhere = try view.runningElsewhere(id)
+      let ended = try view.run(id)
+      return ended ?? elsewhere
+    }
+    if let found { return try traced(found) }
     throw RequestRefusal(.notFound, "there is no run \(id)")
   }
 

@@ -34,8 +34,8 @@ extension Host {
       // Events dropped before they reached the scheduler count as received and as dropped.
       counters: HostCounters(
         eventsReceived: events.received + process.eventsDropped, eventsWoken: events.woken, eventsMerged: events.merged,
-        eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped,
-        assertionsRefused: assertions.refused),
+        eventsDropped: events.dropped + (fleet?.dropped.withLock { $0 } ?? 0) + process.eventsDropped,
+        logLinesDropped: process.logLinesDropped, assertionsRefused: assertions.refused),
       assertions: assertions.all, pauses: await pauses(), objectives: objectives)
     return (status, handlers.keys, shared)
   }

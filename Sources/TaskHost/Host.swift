@@ -231,9 +231,21 @@ public final class Host: Sendable {
     try await ask { self.scheduler.release(identifier, completion: $0) }
   }
 
-  /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called.
+  /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called, and if the fleet
+  /// has the identifier and this host holds no such request: a new one would be the host's own.
   public func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.simulateLaunch(identifier, completion: $0) }
+    if view.shares([identifier]) {
+      var query = RequestQuery()
+      (query.identifier, query.states, query.limit) = (identifier, [.pending, .claimed], 1000)
+      guard try read({ () throws(StoreError) in try view.held.requests(query) }).contains(where: { $0.paused?.isParked != true }) else {
+        throw RequestRefusal(
+          .conflict,
+          "this host holds no waiting request of \(identifier), and the fleet's requests wait in its database: "
+            + "submit one with taskhost submit \(identifier)",
+          field: "identifier")
+      }
+    }
+    return try await ask { self.scheduler.simulateLaunch(identifier, completion: $0) }
   }
 
   /// Expires the identifier's live runs as if their budget were spent. Refused if no plugin has registered it.

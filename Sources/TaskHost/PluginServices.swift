@@ -21,6 +21,10 @@ final class PluginServices: WorkerServices {
   private let questions = JobDesk<TaskIdentifier>("questions", mostWaiting: 256, mostOfOne: 32)
   /// Cancellations of all that is pending in a fleet, which take some commits for each thousand requests.
   private let cancellations = JobDesk<TaskIdentifier>("cancellations", mostWaiting: 64, mostOfOne: 4)
+  /// How much waits for the fleet's database of what each plugin has called for: what all plugins and clients want there waits in one line.
+  private let fleetCalls = Mutex<[TaskIdentifier: Int]>([:])
+  private static let mostFleetCalls = 1024
+
   private struct Surroundings {
     /// For each identifier, all identifiers of its plugin.
     var siblings: [TaskIdentifier: [TaskIdentifier]] = [:]
@@ -79,17 +83,39 @@ final class PluginServices: WorkerServices {
   func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
     let (siblings, sources) = surroundings.withLock { ($0.siblings[run.identifier], $0.sources) }
     let own = siblings ?? [run.identifier]
+    let plugin = own.first ?? run.identifier
+    let weight = sources.flatMap { call.weight(in: $0.view) } ?? 0
+    guard count(weight, of: plugin) else {
+      let why = "too many of the plugin's calls wait for the fleet's database: try again later"
+      return completion(.failure(CallFailure(.unavailable, why)))
+    }
+    let done: @Sendable (CallAnswer) -> Void = { [self] in
+      _ = count(-weight, of: plugin)
+      completion($0)
+    }
     let answer: @Sendable () -> Void = { [self] in
-      do throws(CallFailure) { try begin(call, run, own, sources, completion) } catch { completion(.failure(error)) }
+      do throws(CallFailure) { try begin(call, run, own, sources, done) } catch { done(.failure(error)) }
     }
     guard let sources, call.takesLong(of: own, in: sources.view) else { return answer() }
     let status: CallFailure.Status = call.isQuestion ? .limit : .unavailable
     let tooMany = CallFailure(status, "too many questions wait for an answer: ask again later")
-    Self.queue(at: questions, for: own.first ?? run.identifier, or: tooMany, completion) {
+    Self.queue(at: questions, for: plugin, or: tooMany, done) {
       let began = SystemClock.now
       answer()
       // Plugins get at most half of a processor for their questions, and of a connection to the fleet's database.
       return call.isForecast || sources.view.fleet != nil ? SystemClock.now - began : .zero
+    }
+  }
+
+  /// Counts a call of a plugin that goes to the fleet's database, or the end of one, whose weight is negative. Returns whether that is not too
+  /// much.
+  private func count(_ weight: Int, of plugin: TaskIdentifier) -> Bool {
+    guard weight != 0 else { return true }
+    return fleetCalls.withLock { calls in
+      let sum = (calls[plugin] ?? 0) + weight
+      guard sum <= Self.mostFleetCalls else { return false }
+      calls[plugin] = sum > 0 ? sum : nil
+      return true
     }
   }
 
@@ -294,6 +320,18 @@ extension WorkerCall {
 
   /// Whether the answer takes a forecast.
   fileprivate var isForecast: Bool { if case .ask(_, .explanation) = self { true } else { false } }
+
+  /// How much it may hold up others at the fleet's database; nil if it does not go there, or waits for its turn at a desk until it has been
+  /// there. What is submitted goes there together.
+  fileprivate func weight(in view: RequestView) -> Int? {
+    guard let fleet = view.fleet else { return nil }
+    return switch self {
+    case .submit(_, let request): view.shares([request.identifier]) ? 1 : nil
+    case .notify: 4
+    case .snooze(_, let id, _), .update(_, let id, _): fleet.has(id) ? 4 : nil
+    default: nil
+    }
+  }
 
   /// Whether the answer takes longer than to read from the store.
   ///

@@ -35,14 +35,10 @@ struct RequestView: RecordReading {
   func scan(_ scan: RequestScan, isWhole: Bool = false, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests {
     let own = try store.scan(scan, accepts: accepts)
     guard let fleet else { return own }
-    guard let shared = try fleet.readIfThere({ (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }) else {
+    guard let shared = try scanFleet(scan, isWhole: isWhole, accepts: accepts) else {
       // Who asks for one by its id must not hear that there is none.
       guard scan.id == nil || !own.records.isEmpty else {
         throw .away("this host has no request whose id begins so, and its fleet's database cannot be asked now")
-      }
-      let exact = scan.identifiers.compactMap(\.exact)
-      guard !isWhole || !exact.isEmpty && exact.count == scan.identifiers.count && !shares(exact) else {
-        throw .away("the fleet's database, which may have some of these requests, cannot be asked now")
       }
       return own
     }
@@ -56,6 +52,17 @@ struct RequestView: RecordReading {
     return both
   }
 
+  /// The same for what the fleet has alone, as its database knows it; nil without a fleet, and if its database cannot be asked.
+  func scanFleet(_ scan: RequestScan, isWhole: Bool, accepts: (RequestRecord) -> Bool) throws(StoreError) -> ScannedRequests? {
+    guard let fleet else { return nil }
+    if let found = try fleet.readIfThere({ (session) throws(FleetError) in try session.scan(scan, accepts: accepts) }) { return found }
+    let exact = scan.identifiers.compactMap(\.exact)
+    guard !isWhole || !exact.isEmpty && exact.count == scan.identifiers.count && !shares(exact) else {
+      throw .away("the fleet's database, which may have some of these requests, cannot be asked now")
+    }
+    return nil
+  }
+
   /// A request with its payload; nil if there is none.
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
     if let record = try held.request(id) { return record }
@@ -67,7 +74,7 @@ struct RequestView: RecordReading {
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
     guard shares(identifiers) else { return try held.pendingRequests(of: identifiers, after: request) }
     let records = try Self.waiting(of: identifiers, after: request, limit: PendingPage.requestLimit)
-      .all { (scan) throws(StoreError) in try self.scan(scan) { _ in true } }
+      .all { (scan) throws(StoreError) in try self.scan(scan, isWhole: true) { _ in true } }
     return try PendingPage(of: records, payloads(of: records.map(\.id)), besides: held)
   }
 
@@ -102,16 +109,53 @@ struct RequestView: RecordReading {
 
   /// The matching runs that have ended, newest first, without output, log and trouble.
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
-    let own = try store.runs(query)
-    guard let fleet, query.request.map({ fleet.has($0) }) != false else { return own }
-    let shared = try fleet.readIfThere { (session) throws(FleetError) in try session.runs(query) } ?? []
-    return shared.isEmpty ? own : Array((own + shared).sorted { $0.id > $1.id }.prefix(max(1, query.limit)))
+    let wanted = max(1, query.limit)
+    var part = query
+    var found: [RunRecord] = []
+    repeat {
+      part.limit = wanted - found.count
+      let (records, next) = try scanRuns(part)
+      found += records
+      part.after = next
+    } while part.after != nil && found.count < wanted
+    return found
   }
 
-  /// The runs that go on at other hosts, as these have told of them last: of a request, or all.
-  func runningElsewhere(_ request: RequestID?) throws(StoreError) -> [RunRecord] {
-    guard let fleet, request.map({ fleet.has($0) }) != false else { return [] }
-    return try fleet.readIfThere { (session) throws(FleetError) in try session.running(request) } ?? []
+  /// The same, but looks at a bounded number of runs.
+  ///
+  /// - Returns: Also the last run that was looked at: there may be more after it. Nil if there are none.
+  func scanRuns(_ query: RunQuery) throws(StoreError) -> (records: [RunRecord], next: RunID?) {
+    var here = query
+    // The store compares only the sequences of ids.
+    if let after = query.after, store.origin < after.origin, after.sequence < Self.beyondRuns.sequence {
+      here.after = RunID(sequence: after.sequence + 1, origin: store.origin)
+    }
+    let own = try store.runs(here)
+    let next = own.count < max(1, query.limit) ? nil : own.last?.id
+    guard let fleet, query.request.map({ fleet.has($0) }) != false,
+      let shared = try fleet.readIfThere({ (session) throws(FleetError) in try session.runs(query) })
+    else { return (own, next) }
+    return mergedPage(own + shared.records, looked: [next, shared.next], limit: query.limit, id: { $0.id }, precedes: { $0 > $1 })
+  }
+
+  /// Greater than the id of every run.
+  static let beyondRuns = RunID(sequence: .max, origin: .max)
+
+  /// The runs that go on at other hosts, as these have told of them last, newest first: of a request, or all.
+  ///
+  /// - Returns: Also the last run that was looked at, as ``scanRuns(_:)`` does.
+  func runningElsewhere(_ request: RequestID?, after: RunID?) throws(StoreError) -> (records: [RunRecord], next: RunID?) {
+    guard let fleet, request.map({ fleet.has($0) }) != false,
+      let found = try fleet.readIfThere({ (session) throws(FleetError) in try session.running(request, after: after) })
+    else { return ([], nil) }
+    return (found, found.count < FleetSession.mostRunning ? nil : found.last?.id)
+  }
+
+  /// A run that goes on at another host; nil if none has told of it.
+  func runningElsewhere(_ id: RunID) throws(StoreError) -> RunRecord? {
+    guard let fleet else { return nil }
+    let found = try fleet.readIfThere { (session) throws(FleetError) in try session.running(nil, run: id) }
+    return found?.first
   }
 
   /// A run that has ended, with all fields; nil if there is none.
@@ -151,18 +195,27 @@ extension RequestScan {
 extension ScannedRequests {
   /// What two stores have found for one scan, as if they were one.
   func merged(with other: ScannedRequests, by scan: RequestScan) -> ScannedRequests {
-    func precedes(_ first: RequestID, _ second: RequestID) -> Bool { scan.oldestFirst ? first < second : first > second }
-    // As far as both have looked.
-    let horizon = [next, other.next].compactMap(\.self).min { precedes($0, $1) }
     var both = ScannedRequests()
-    both.records = (records + other.records).filter { record in horizon.map { !precedes($0, record.id) } ?? true }
-      .sorted { precedes($0.id, $1.id) }
-    both.next = horizon
-    let limit = max(1, scan.limit)
-    if both.records.count > limit || both.records.count == limit && both.next == nil {
-      both.records = Array(both.records.prefix(limit))
-      both.next = both.records.last?.id
+    (both.records, both.next) = mergedPage(records + other.records, looked: [next, other.next], limit: scan.limit, id: { $0.id }) {
+      scan.oldestFirst ? $0 < $1 : $0 > $1
     }
     return both
   }
+}
+
+/// A page of what several have found, as if they were one.
+///
+/// - Parameters:
+///   - looked: The last one that each has looked at; nil if there are no more.
+///   - precedes: The order of the ids.
+/// - Returns: Also the last one that all have looked at; nil if there are no more.
+func mergedPage<Record, ID>(
+  _ records: [Record], looked: [ID?], limit: Int, id: (Record) -> ID, precedes: (ID, ID) -> Bool
+) -> (records: [Record], next: ID?) {
+  let horizon = looked.compactMap(\.self).min { precedes($0, $1) }
+  let found = records.filter { record in horizon.map { !precedes($0, id(record)) } ?? true }.sorted { precedes(id($0), id($1)) }
+  let limit = max(1, limit)
+  guard found.count > limit || found.count == limit && horizon == nil else { return (found, horizon) }
+  let page = Array(found.prefix(limit))
+  return (page, page.last.map { id($0) })
 }

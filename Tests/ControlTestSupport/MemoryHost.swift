@@ -167,6 +167,9 @@ public final class MemoryHost: ControlledHost {
   // MARK: ControlledHost
 
   /// There is no fleet.
+  public var isInFleet: Bool { false }
+
+  /// There is no fleet.
   public func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] { try await submit(requests) }
 
   /// As the protocol says.
@@ -277,9 +280,10 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
-  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
+  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> (records: [RunRecord], next: RunID?) {
     let all = state.withLock { $0.runs.values.sorted { $0.id > $1.id } }
-    return all.filter(query.matches).prefix(query.limit).map(\.self)
+    let found = Array(all.filter(query.matches).prefix(query.limit))
+    return (found, found.count < query.limit ? nil : found.last { $0.outcome != nil }?.id)
   }
 
   /// As the protocol says.

@@ -174,6 +174,30 @@ struct FleetGraphTests {
     }
   }
 
+  @Test("a request that others of the fleet wait for cannot begin to repeat, wherever it is")
+  func followed() async throws {
+    try await withSides { fleet, first, second, lines in
+      func update(_ host: HostProcess, _ key: String) async throws -> Program.Result {
+        try await host.cli("submit", "job", "--key", key, "--on-conflict", "update", "--every", "1h", "--after", "1h")
+      }
+      let led = try await FleetGround.submit(first, "--key", "led", "--after", "1h")
+      let follower = try await FleetGround.submit(second, "--follows", led)
+      let refused = try await update(second, "led")
+      #expect(refused.status == 6 && refused.errors.contains("\(follower) waits for request \(led) to end"), "\(refused)")
+      #expect(try await first.json("tasks", "show", led)["every_ms"] == nil)
+      #expect(try await second.cli("tasks", "cancel", follower).status == 0)
+      #expect(try await update(first, "led").status == 0)
+      // Nothing can begin to wait for it now.
+      #expect(try await second.cli("submit", "job", "--follows", led).status == 6)
+      let held = try await FleetGround.submit(first, "--resource", "right", "--key", "held", "--payload", "{\"wait\":0}")
+      #expect(try lines.line() == "b {\"wait\":0}")
+      #expect(try await update(second, "held").status == 6)
+      #expect(try await second.cli("tasks", "show", held).status == 0)
+      try await Self.go(fleet)
+      try await first.request(held, is: "succeeded")
+    }
+  }
+
   @Test("a key with a window drops what comes after its holder has ended, from whichever host, until the window ends")
   func windows() async throws {
     try await withSides { _, first, second, lines in

@@ -49,6 +49,63 @@ struct FleetGraphStoreTests {
     #expect(try fleet.claim(other, 10).map(\.id) == [waiting])
   }
 
+  @Test func whatWaitsForMoreIsGivenNoOutputsAndLosesNone() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    let ids = try fleet.session.enqueue([fleet.draft(), fleet.draft()])
+    let claimed = try fleet.claim(host, 2)
+    let waiting = try follow(ids, in: fleet, as: host)
+    var found: [[[UInt8]]] = []
+    for (claim, output) in zip(claimed, [[7], [8]] as [[UInt8]]) {
+      var done = try fleet.settled(claim, as: .succeeded)
+      done.runs[0].report.output = output
+      _ = try fleet.session.exchange(host, settling: [done], wanting: [])
+      // It is looked at twice after each end, as by two hosts of which the first one is lost.
+      for _ in 0..<2 {
+        let taken = try #require(try fleet.session.take(host, [waiting]).first)
+        #expect(try (fleet.session.bytes(of: [waiting])[waiting] ?? 0) <= 1 + Limits.payloadBytes)
+        let edges = try fleet.session.takeEdges(host, of: [waiting])[waiting] ?? []
+        found.append(edges.map(\.output))
+        var given = SettledRequest(record: try taken.record.get(), lane: taken.lane, runs: [])
+        given.edges = edges
+        try fleet.session.settle(host, [given])
+      }
+    }
+    // The second look at the first end finds it known, and not needed yet.
+    #expect(found == [[[7], []], [[], []], [[7], [8]], [[7], [8]]])
+    #expect(try fleet.session.bytes(of: [waiting])[waiting] == 2)
+  }
+
+  @Test func aRequestWithOthersBehindItCannotBeginToRepeat() throws {
+    let fleet = try TestFleet()
+    let host = try fleet.join()
+    var draft = try fleet.draft()
+    // The submitter chooses the names of resources.
+    draft.record.request.gates.resources = ["cron": 1, "a\"}": 2, "every_ms": 3]
+    draft = FleetDraft(record: draft.record, lane: try fleet.session.lane(draft.record.lane))
+    let first = try fleet.session.enqueue([draft])[0]
+    let waiting = try follow([first], in: fleet, as: host)
+    func repeatIt() throws {
+      let taken = try #require(try fleet.session.take(host, [first]).first)
+      var record = try taken.record.get()
+      record.request.repetition = RepeatRule(.every(.seconds(60)))
+      try fleet.session.settle(host, [SettledRequest(record: record, lane: taken.lane, runs: [])])
+    }
+    let refused = #expect(throws: FleetError.self) { try repeatIt() }
+    #expect(refused == .barred("\(waiting) waits for request \(first) to end, so it cannot repeat: cancel \(waiting) first"))
+    _ = try fleet.session.giveBackUnknown(host, besides: [])
+    var taken = try #require(try fleet.session.take(host, [waiting]).first)
+    var record = try taken.record.get()
+    try record.apply(.cancelled)
+    try fleet.session.settle(host, [SettledRequest(record: record, lane: taken.lane, runs: [])])
+    try repeatIt()
+    #expect(throws: FleetError.changed) { try follow([first], in: fleet, as: host) }
+    // What repeats already goes on, whoever changes it.
+    try repeatIt()
+    taken = try #require(try fleet.session.take(host, [first]).first)
+    #expect(try taken.record.get().isRepeating)
+  }
+
   @Test func nobodyBeginsToWaitForWhatHasJustEnded() throws {
     let fleet = try TestFleet()
     let host = try fleet.join()

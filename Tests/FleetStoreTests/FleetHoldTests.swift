@@ -105,4 +105,33 @@ import Testing
     #expect(try fenced.wait().get() == 0)
     try impatiently(hold)
   }
+
+  @Test("a key that is held for a while after its holder's end goes to nobody who waited for that end") func window() throws {
+    let draft = try fleet.draft(key: "k")
+    let holder = try fleet.session.enqueue(named: [draft])[0].id
+    #expect(try fleet.claim(host, 1).map(\.id) == [holder])
+    try run([
+      PostgresStatement("BEGIN"),
+      PostgresStatement(
+        "SELECT taskhost.hold(ARRAY[$1], '{k}', $2, '{60000}')", .text(fleet.identifier.rawValue), .ints([holder.sequence])),
+      PostgresStatement("DELETE FROM taskhost.request WHERE id = $1", .int(holder.sequence)),
+    ])
+    let (address, added) = (fleet.address, Awaited<Result<String?, any Error>>())
+    let adding = FleetSession.enqueue(named: draft)
+    try HostThread.start("adding") {
+      added.set(
+        Result {
+          let rows = try PostgresConnection(address, name: "adding").run(adding, by: SystemClock.now + .seconds(60))
+          return rows.text(0, 1)
+        })
+    }
+    let watching = try PostgresConnection(address, name: "watching")
+    let deadline = SystemClock.now + .seconds(30)
+    let waits = PostgresStatement(
+      "SELECT pid FROM pg_stat_activity, pg_sleep(0.01) WHERE application_name = 'adding' AND wait_event_type = 'Lock'")
+    while try watching.run(waits, by: deadline).count == 0 {}
+    try run([PostgresStatement("COMMIT")])
+    #expect(try added.wait().get() == "held")
+    #expect(try fleet.session.request(holder) == nil && fleet.session.counts().ready == 0)
+  }
 }

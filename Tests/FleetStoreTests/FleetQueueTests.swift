@@ -63,7 +63,7 @@ struct TestFleet {
   func runs(of id: RequestID) throws -> [RunRecord] {
     var query = RunQuery()
     query.request = id
-    return try session.runs(query)
+    return try session.runs(query).records
   }
 
   func settled(_ claim: ClaimedRequest, as outcome: RunOutcome, due: WallTime? = nil) throws -> SettledRequest {
@@ -117,7 +117,7 @@ struct FleetQueueTests {
     #expect(page.records.map(\.id) == [ids[0], ids[1]] && page.next == ids[1])
     scan.after = page.next
     #expect(try fleet.session.scan(scan) { _ in true }.records.map(\.id) == [ids[2]])
-    #expect(try fleet.session.runs(RunQuery()).map(\.request).sorted() == [ids[0], ids[1]])
+    #expect(try fleet.session.runs(RunQuery()).records.map(\.request).sorted() == [ids[0], ids[1]])
   }
 
   @Test func aRequestThatIsAddedWithClaimsIsClaimedAtOnce() throws {
@@ -306,8 +306,10 @@ struct FleetQueueTests {
     _ = try fleet.session.fence(host, because: "a test")
     let lost = try #require(try fleet.runs(of: claimed[0].id).first)
     #expect(lost.id == run.id && lost.outcome == .lost && (lost.ended ?? .distantPast) >= now + .seconds(-1))
-    #expect(try fleet.session.run(run.id) == lost && fleet.session.runs(RunQuery()) == [lost])
-    #expect(try fleet.session.ended(since: nil, or: .seconds(60), besides: other).ended.map(\.run) == [lost])
+    #expect(try fleet.session.run(run.id) == lost && fleet.session.runs(RunQuery()).records == [lost])
+    let ends = try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: other, told: [])
+    #expect(ends.ended.map(\.run) == [lost] && !ends.isPart && ends.times[lost.id] == lost.ended)
+    #expect(try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: other, told: [lost.id]).ended.isEmpty)
     #expect(try fleet.session.running(nil).isEmpty && fleet.claim(other, 2).count == 2)
     #expect(try fleet.session.successes(of: [fleet.identifier], within: .seconds(60)).isEmpty)
   }

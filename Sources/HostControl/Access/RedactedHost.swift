@@ -120,7 +120,8 @@ struct RedactedHost: ControlledHost {
   func pauses() async -> [Pause] { await host.pauses() }
 
   func listGap() async -> String? { await host.listGap() }
-  func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] { try await host.runs(query) }
+  var isInFleet: Bool { host.isInFleet }
+  func runs(_ query: RunQuery) async throws(RequestRefusal) -> (records: [RunRecord], next: RunID?) { try await host.runs(query) }
   func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord { try await host.run(id) }
   func plugins() async -> [PluginStatus] { await host.plugins() }
   func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth { try await host.release(identifier) }

@@ -143,12 +143,13 @@ struct ScopedHost: ControlledHost {
 
   // MARK: Runs and plugins
 
-  func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
+  func runs(_ query: RunQuery) async throws(RequestRefusal) -> (records: [RunRecord], next: RunID?) {
     var query = query
-    if let identifier = query.identifier, !scope.contains(identifier) { return [] }
+    if let identifier = query.identifier, !scope.contains(identifier) { return ([], nil) }
     query.identifiers =
       query.identifiers.isEmpty ? scope.patterns : query.identifiers.flatMap { own in scope.patterns.compactMap(own.intersection) }
-    return query.identifiers.isEmpty ? [] : try await host.runs(query)
+    guard !query.identifiers.isEmpty else { return ([], nil) }
+    return try await host.runs(query)
   }
 
   func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
@@ -215,6 +216,7 @@ struct ScopedHost: ControlledHost {
   func pauses() async -> [Pause] { [] }
 
   func listGap() async -> String? { await host.listGap() }
+  var isInFleet: Bool { host.isInFleet }
   func overrideConditions(
     _ overrides: [(condition: Conditions, holds: Bool)]
   ) async throws(RequestRefusal) -> ConditionReport { throw ofHost }

@@ -27,7 +27,7 @@ extension ControlResponder {
       guard let whole = try? await host.request(record.id), !TransferCheck.isSweep(whole.request.payload) else { continue }
       transfers.append(try await state(of: whole))
     }
-    return list("transfers", transfers, next: cursor.text(after: found.next)) {
+    return list("transfers", transfers, next: cursor.text(after: found.next), gap: await host.listGap()) {
       $0.transfer($1, isWhole: false)
     }
   }
@@ -64,7 +64,7 @@ extension ControlResponder {
     var query = RunQuery()
     query.request = record.id
     query.limit = 1
-    guard let last = try await host.runs(query).first else { return TransferState(record: record, run: nil) }
+    guard let last = try await host.runs(query).records.first else { return TransferState(record: record, run: nil) }
     // Lists of runs come without outputs.
     return TransferState(record: record, run: (try? await host.run(last.id)) ?? last)
   }

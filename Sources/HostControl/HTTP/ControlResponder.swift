@@ -114,9 +114,9 @@ struct ControlResponder: Sendable {
   func listRequests(_ parameters: QueryParameters) async throws -> ControlResponse {
     let (wanted, hasProblem, filter) = try requestQuery(parameters)
     let cursor = parameters.cursor(of: .requests)
-    // For some identifiers, only a filter searches by pattern.
-    let isScoped = !scope.isAll && wanted.identifier == nil && !hasProblem
-    if let filter = try filter ?? (isScoped ? RequestFilter(wanted, now: SystemClock().wallTime) : nil) {
+    // For some identifiers, only a filter searches by pattern. A fleet has no index of tags, and only a filter bounds how far it looks.
+    let isFiltered = !hasProblem && (!scope.isAll && wanted.identifier == nil || host.isInFleet && wanted.tag != nil)
+    if let filter = try filter ?? (isFiltered ? RequestFilter(wanted, now: SystemClock().wallTime) : nil) {
       let found = try await host.requests(matching: filter, after: wanted.after, limit: wanted.limit)
       return list("requests", found.records, next: cursor.text(after: found.next), gap: await host.listGap()) { $0.request($1) }
     }
@@ -128,13 +128,8 @@ struct ControlResponder: Sendable {
   func listRuns(_ parameters: QueryParameters) async throws -> ControlResponse {
     let wanted = try runQuery(parameters)
     let found = try await host.runs(wanted)
-    let next = parameters.cursor(of: .runs).text(after: Self.next(found, wanted))
-    return list("runs", found, next: next, gap: await host.listGap()) { $0.run($1) }
-  }
-
-  /// Where the next page of runs begins: after the last ended run of a full page. Live runs come first, and again in the order of their ids.
-  static func next(_ found: [RunRecord], _ wanted: RunQuery) -> RunID? {
-    found.count < wanted.limit ? nil : found.last { $0.outcome != nil }?.id
+    let next = parameters.cursor(of: .runs).text(after: found.next)
+    return list("runs", found.records, next: next, gap: await host.listGap()) { $0.run($1) }
   }
 
   func cancel(_ id: RequestID) async throws -> ControlResponse {

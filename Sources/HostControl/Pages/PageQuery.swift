@@ -1,4 +1,3 @@
-import Dashboard
 import TaskModel
 
 /// The parameters of a page's address, and the fields of a form: names and values as browsers encode them.
@@ -38,9 +37,9 @@ struct PageQuery {
   /// Whether only the parts are wanted that a page replaces.
   var isPart: Bool { (try? text("part")) == "live" }
 
-  /// What was just done.
-  var notice: PageNotice? {
+  /// What was just done, in a sentence.
+  var done: String? {
     guard let done = (try? text("done")).flatMap({ $0.flatMap(PageResult.init(rawValue:)) }) else { return nil }
-    return done.notice((try? text("count")).flatMap { $0.flatMap { Int($0) } })
+    return done.sentence((try? text("count")).flatMap { $0.flatMap { Int($0) } })
   }
 }

@@ -62,11 +62,13 @@ extension PageResponder {
   // MARK: Lists
 
   private func overview() async -> Page {
-    let (now, status, plugins) = (now, await host.status(), await host.plugins())
+    let now = now
+    var status = await host.status()
+    let plugins = await host.plugins()
     var recent = RunQuery()
     recent.limit = Self.few + status.maxConcurrentRuns
     // With a store that cannot be read, the problems are all the more important.
-    let runs = (try? await host.runs(recent)) ?? []
+    let runs = (try? await host.runs(recent).records) ?? []
     let live = runs.filter { $0.outcome == nil }
     // In the order of their times, those that are due come first.
     var soon = RequestQuery()
@@ -80,6 +82,10 @@ extension PageResponder {
     for record in waiting {
       let gates = (try? await host.explanation(of: record.id))?.gates ?? []
       reasons[record.id] = gates.map(\.sentence).joined(separator: "; ")
+    }
+    if let gap = await host.listGap(), !status.problems.contains(where: { $0.kind == .fleet }) {
+      status.problems.append(
+        Problem(.fleet, gap, remedy: "look after the database: taskhost fleet doctor; the host's own work goes on"))
     }
     return OverviewPage.make(
       status, runs: live + runs.filter { $0.outcome != nil }.prefix(Self.few), plugins: plugins,
@@ -96,7 +102,8 @@ extension PageResponder {
     }
     let found = try await host.requests(matching: filter, after: after, limit: Self.rows)
     let next = cursor.text(after: found.next)
-    return try page(ListPages.requests(found.records, filter: text, next: next, isFirst: after == nil, now: now), query)
+    return try page(
+      ListPages.requests(found.records, filter: text, next: next, isFirst: after == nil, now: now), query, gap: await host.listGap())
   }
 
   private func runs(_ query: PageQuery) async throws -> ControlResponse {
@@ -109,8 +116,9 @@ extension PageResponder {
     wanted.after = try query.after(cursor)
     wanted.limit = Self.rows
     let found = try await host.runs(wanted)
-    let next = cursor.text(after: ControlResponder.next(found, wanted))
-    return try page(ListPages.runs(found, filter: text, next: next, isFirst: wanted.after == nil, now: now), query)
+    let next = cursor.text(after: found.next)
+    return try page(
+      ListPages.runs(found.records, filter: text, next: next, isFirst: wanted.after == nil, now: now), query, gap: await host.listGap())
   }
 
   private func transfers(_ query: PageQuery) async throws -> ControlResponse {
@@ -126,7 +134,8 @@ extension PageResponder {
       transfers.append(try await api.state(of: whole))
     }
     let next = cursor.text(after: found.count < wanted.limit ? nil : found.last?.id)
-    return try page(TransfersPage.make(transfers, next: next, isFirst: wanted.after == nil, now: now), query)
+    return try page(
+      TransfersPage.make(transfers, next: next, isFirst: wanted.after == nil, now: now), query, gap: await host.listGap())
   }
 
   // MARK: One
@@ -134,7 +143,7 @@ extension PageResponder {
   private func one(_ id: RequestID, _ query: PageQuery) async throws -> ControlResponse {
     var wanted = RunQuery()
     (wanted.request, wanted.limit) = (id, Self.runs)
-    var runs = try await host.runs(wanted)
+    var runs = try await host.runs(wanted).records
     let record: RequestRecord
     do { record = try await host.request(id) } catch {
       guard error.code == .notFound else { throw error }
@@ -177,8 +186,10 @@ extension PageResponder {
       .runs, selecting: [("identifier", identifier.rawValue), ("key", task.schedule.key ?? ""), ("request", alone ?? "")])
     wanted.after = try query.after(cursor)
     let runs = try await host.runs(wanted)
-    let next = cursor.text(after: ControlResponder.next(runs, wanted))
-    return try page(SchedulePages.one(task, plugin, runs: runs, next: next, isFirst: wanted.after == nil, now: now), query)
+    let next = cursor.text(after: runs.next)
+    return try page(
+      SchedulePages.one(task, plugin, runs: runs.records, next: next, isFirst: wanted.after == nil, now: now), query,
+      gap: await host.listGap())
   }
 
   /// An identifier has a page too if all its schedules have keys, or none has run.

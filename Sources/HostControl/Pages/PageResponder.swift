@@ -60,9 +60,15 @@ struct PageResponder: Sendable {
   // MARK: Responses
 
   /// A page, or of it the parts that an open page replaces.
-  func page(_ page: Page, _ query: PageQuery? = nil, status: HTTPResponseStatus = .ok) throws -> ControlResponse {
+  ///
+  /// - Parameter gap: Why its lists have only a part of what there is; nil if they have all.
+  func page(
+    _ page: Page, _ query: PageQuery? = nil, status: HTTPResponseStatus = .ok, gap: String? = nil
+  ) throws -> ControlResponse {
     let renderer = try Self.renderer.get()
-    let bytes = query?.isPart == true ? renderer.fragment(page) : renderer.html(page, notice: query?.notice)
+    let said = [query?.done, gap.map { "Incomplete: \($0)." }].compactMap(\.self).joined(separator: " ")
+    let notice: PageNotice? = said.isEmpty ? nil : PageNotice(said, isGood: gap == nil)
+    let bytes = query?.isPart == true ? renderer.fragment(page) : renderer.html(page, notice: notice)
     return ControlResponse(
       status: status, headers: Self.headers(type: "text/html; charset=utf-8", caching: "no-store"), body: .bytes(ByteBuffer(bytes: bytes)))
   }

@@ -22,17 +22,21 @@ extension FleetAgent {
   func change<Value: Sendable>(
     _ id: RequestID, _ change: SchedulerChange<Value>, completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void
   ) {
+    let held = state.withLock { $0.holdings[id] }
     scheduler.changeHeld(id, change) { [self] result in
       let done: HeldChange<Value>
       do throws(RequestRefusal) { done = try result.get() } catch { return completion(.failure(error)) }
       let answer: @Sendable (RequestRefusal?) -> Void = { completion($0.map { .failure($0) } ?? .success(done.value)) }
-      guard let holding = state.withLock({ $0.holdings[id] }) else { return answer(Self.unkept("the host's lease has ended")) }
+      guard let holding = held, lease.incarnation == holding.incarnation else { return answer(Self.unkept("the host's lease has ended")) }
       let keeping = Keeping(
         id: id, incarnation: holding.incarnation, epoch: holding.epoch, record: done.running, keys: done.keys, completion: answer)
       guard done.running == nil else { return keep(keeping) }
-      whenRecorded([id]) { [self] refusal in
+      let whenDone: @Sendable (RequestRefusal?) -> Void = { [self] refusal in
         if refusal == nil, !done.keys.isEmpty { keep(keeping) } else { answer(refusal) }
       }
+      // It may be recorded already, and the host may even have claimed it again.
+      let isHere = state.withLock { $0.holdings[id]?.epoch == holding.epoch }
+      if isHere { whenRecorded([id], completion: whenDone) } else { whenDone(nil) }
     }
   }
 

@@ -60,6 +60,8 @@ extension FleetAgent {
     var cancelledOnTheWay: [RequestID] = []
     /// The requests that somebody has cancelled and that were told so here.
     var cancelled: Set<RequestID> = []
+    /// What may have been recorded by this host without its knowledge, so that those who read its events do not know of it yet.
+    var untold: Set<RequestID> = []
     /// How many requests were added that are due soon, see ``note(added:)``.
     var added = 0
     var isOver = false
@@ -141,13 +143,23 @@ extension FleetAgent.State {
   }
 
   /// How many bytes the host's requests had when it claimed them.
-  var heldBytes: Int { holdings.values.reduce(0) { $0 + $1.bytes } }
+  var heldBytes: Int { holdings.values.reduce(0) { $1.isHandedOver ? $0 + $1.bytes : $0 } }
 
-  /// How many requests of each lane the host has, besides those that have ended.
+  /// How many bytes what has ended has, and is here until the database takes it.
   ///
-  /// - Parameter taken: Those of them that are with the caller.
+  /// - Parameter taken: What of that is with the caller.
+  func endedBytes(besides taken: [FleetAgent.Ended]) -> Int {
+    var sum = settled.indices.reduce(0) { $0 + settled[$1].leftBytes }
+    for some in [taken, unrecorded, recording, locked] { sum += some.indices.reduce(0) { $0 + some[$1].request.leftBytes } }
+    return sum
+  }
+
+  /// How many requests of each lane the host has, besides those that have ended, and those that it cannot read.
+  ///
+  /// - Parameter taken: Those of the ended ones that are with the caller.
   func heldCounts(besides taken: [FleetAgent.Ended]) -> [Int64: Int] {
-    var counts = holdings.values.reduce(into: [:]) { $0[$1.lane, default: 0] += 1 }
+    var counts: [Int64: Int] = [:]
+    for holding in holdings.values where holding.isHandedOver { counts[holding.lane, default: 0] += 1 }
     // What the host has let go of meanwhile, or holds anew, is not among those.
     for ended in [taken, unrecorded, recording, locked] {
       for place in ended.indices where isHeld(ended[place]) { counts[ended[place].holding.lane, default: 0] -= 1 }

@@ -45,7 +45,7 @@ extension FleetAgent {
     /// What is to be added here, and how many requests have just been added that are due soon.
     var arrivals: [Arrival] = []
     var added = 0
-    var errands: [FleetErrand] = []
+    var errands: ArraySlice<FleetErrand> = []
     var keepings: [Keeping] = []
     var settled: [Ended] = []
     var isOver = false

@@ -35,6 +35,8 @@ final class FleetAgent: Sendable {
 
   /// The most submissions, and the most changes, that wait for the database: more would only wait longer.
   private static let mostWaiting = 10_000
+  /// See ``State/untold``.
+  private static let mostUntold = 1000
   /// How long it counts that a submission was refused.
   private static let refusalsCount = Duration.seconds(600)
   /// How long what another transaction keeps from being recorded is left alone.
@@ -257,6 +259,13 @@ final class FleetAgent: Sendable {
   /// Those of these requests that are not here.
   func notHeld(_ ids: [RequestID]) -> [RequestID] { state.withLock { state in ids.filter { state.holdings[$0] == nil } } }
 
+  /// Leaves these for the next turn, before those that have come since.
+  func putBack(_ errands: ArraySlice<FleetErrand>) {
+    guard !errands.isEmpty else { return }
+    state.withLock { $0.errands.insert(contentsOf: errands, at: 0) }
+    wakeForWork()
+  }
+
   /// Takes the changes that have arrived.
   func takeChanges() -> (errands: [FleetErrand], keepings: [Keeping]) {
     state.withLock { state in
@@ -279,7 +288,7 @@ final class FleetAgent: Sendable {
       // What is being recorded must not be fenced.
       if isEnding, state.sending == .ends { return .again() }
       state.retryLocked(SystemClock.now)
-      var work = Work(added: state.added, errands: state.errands, isOver: state.isOver, mustLook: mustLook, mayHaveRoom: mayHaveRoom)
+      var work = Work(added: state.added, errands: state.errands[...], isOver: state.isOver, mustLook: mustLook, mayHaveRoom: mayHaveRoom)
       (state.added, state.errands) = (0, [])
       (work.keepings, state.keepings) = (state.keepings, [])
       if state.isOffered { (work.arrivals, state.arrivals) = (state.arrivals, []) }
@@ -307,6 +316,8 @@ final class FleetAgent: Sendable {
     }
     for answer in answers { answer() }
     guard observedSince() != nil else { return }
+    // The answer to a transaction that recorded them may have been lost.
+    if !fenced.isEmpty { state.withLock { state in if state.untold.count < Self.mostUntold { state.untold.formUnion(fenced) } } }
     for (request, _) in ended where !fenced.contains(request.record.id) {
       for run in request.runs { observe(.run(run)) }
       var record = request.record
@@ -386,9 +397,10 @@ final class FleetAgent: Sendable {
     return live.wait() == 0
   }
 
-  /// How many requests of each lane the host has, besides those that have ended.
-  ///
-  /// - Parameter taken: Those of them that are with the caller.
+  /// See ``State/endedBytes(besides:)``.
+  func endedBytes(besides taken: [Ended]) -> Int { state.withLock { $0.endedBytes(besides: taken) } }
+
+  /// See ``State/heldCounts(besides:)``.
   func heldCounts(besides taken: [Ended]) -> [Int64: Int] { state.withLock { $0.heldCounts(besides: taken) } }
 
   /// How many bytes the host's requests had when it claimed them.

@@ -148,7 +148,7 @@ extension FleetExchanges {
   /// The refusal of a change that the database did not make; nil if the connection is of no more use.
   static func refusal(of error: FleetError) -> RequestRefusal? {
     switch error {
-    case .changed, .locked, .unpermitted: RequestRefusal(.conflict, "\(error)")
+    case .changed, .locked, .barred, .unpermitted: RequestRefusal(.conflict, "\(error)")
     case .unfit: RequestRefusal(.invalid, "\(error)")
     case .refused(let why): RequestRefusal(.conflict, "the fleet's database did not take the change: \(why)")
     default: nil

@@ -13,6 +13,9 @@ extension FleetExchanges {
   /// The most bytes that the host holds while it claims more than it could begin now.
   private static let mostHeldAhead = 2 * ClaimedRequest.bytesTogether
 
+  /// The most bytes of what has ended, and is not recorded, with which the host claims more.
+  private static let mostEnded = 4 * ClaimedRequest.bytesTogether
+
   /// Finds the lanes of requests that need nothing but their time.
   func findPlainLanes(_ session: FleetSession) throws(FleetError) {
     var plain = try session.plainLanes(of: identifiers)
@@ -28,7 +31,8 @@ extension FleetExchanges {
   /// What the host could begin now, or holds ahead because its runs are short. What it has and will not begin soon goes back.
   func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
     let all = lanes.all
-    guard !all.isEmpty else { return [] }
+    // What ends faster than the database takes it would fill the memory.
+    guard !all.isEmpty, agent.endedBytes(besides: ended) < Self.mostEnded else { return [] }
     let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
     let demands = answer.wait()

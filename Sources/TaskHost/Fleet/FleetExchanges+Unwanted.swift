@@ -17,20 +17,27 @@ extension FleetAgent {
 
 extension FleetExchanges {
   /// Finds what is to be cancelled because plugins have asked for that while they launched: what is submitted from now on is not meant.
-  func findLaunchCancels(_ session: FleetSession) throws(FleetError) {
-    let identifiers = agent.state.withLock { $0.launchCancels }
-    guard !identifiers.isEmpty else { return }
-    var scan = RequestView.waiting(of: identifiers.sorted(), after: nil, limit: Self.mostClaimed)
-    var found: [RequestID] = []
-    repeat {
-      let part = try session.scan(scan) { !$0.request.isSchedule }
-      found += part.records.map(\.id)
-      scan.after = part.next
-    } while scan.after != nil
-    agent.state.withLock { state in
-      state.launchCancels.subtract(identifiers)
-      state.unwanted += found
+  ///
+  /// - Returns: Whether there is nothing to find any more. Some is found in each turn.
+  func findLaunchCancels(_ session: FleetSession) throws(FleetError) -> Bool {
+    if launchCancels == nil {
+      let identifiers = agent.state.withLock { $0.launchCancels }
+      guard !identifiers.isEmpty else { return true }
+      guard let end = try session.draw(1).first else { return false }
+      launchCancels = (RequestView.waiting(of: identifiers.sorted(), after: nil, limit: Self.mostClaimed), identifiers, end)
     }
+    guard let (scan, identifiers, end) = launchCancels else { return true }
+    let part = try session.scan(scan) { !$0.request.isSchedule }
+    let next = part.next.flatMap { $0 < end ? $0 : nil }
+    launchCancels?.scan.after = next
+    if next == nil { launchCancels = nil }
+    let isMore = agent.state.withLock { state in
+      if next == nil { state.launchCancels.subtract(identifiers) }
+      state.unwanted += part.records.lazy.map(\.id).filter { $0 < end }
+      return !state.launchCancels.isEmpty
+    }
+    if isMore { agent.wake() }
+    return !isMore
   }
 
   /// Cancels what somebody cancelled while it went to the fleet: a host may have it by now.
@@ -45,13 +52,16 @@ extension FleetExchanges {
     }
   }
 
-  /// Cancels what is in the fleet and should not be, if nobody runs it.
+  /// Cancels what is in the fleet and should not be, if nobody runs it: some of it in each turn.
   func cancelUnwanted(_ session: FleetSession, _ incarnation: String) throws(FleetError) {
-    while true {
-      let some = Array(agent.state.withLock { $0.unwanted.prefix(Self.mostClaimed) })
-      guard !some.isEmpty else { return }
-      try run(FleetErrand(untold: some) { .cancel(waiting: $0) }, session, incarnation)
-      agent.state.withLock { $0.unwanted.removeFirst(some.count) }
+    let some = agent.state.withLock { $0.unwanted.suffix(Self.mostClaimed) }
+    guard !some.isEmpty else { return }
+    try run(FleetErrand(untold: Array(some)) { .cancel(waiting: $0) }, session, incarnation)
+    let isMore = agent.state.withLock { state in
+      // Nobody else removes any, and what has come meanwhile stands behind these.
+      state.unwanted.removeSubrange(some.indices)
+      return !state.unwanted.isEmpty
     }
+    if isMore { agent.wake() }
   }
 }

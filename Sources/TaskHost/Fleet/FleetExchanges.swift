@@ -31,6 +31,8 @@ final class FleetExchanges {
   private(set) var identifiers: [TaskIdentifier] = []
   /// The mark of the fleet's pauses that the scheduler knows.
   private var pausesMark = ""
+  /// Where the search for what plugins have cancelled at their launch goes on, and the first id that is not meant; nil if it does not.
+  var launchCancels: (scan: RequestScan, identifiers: Set<TaskIdentifier>, end: RequestID)?
   /// When what waits here is looked at next.
   private var waitingDue = MonotonicTime(nanoseconds: 0)
 
@@ -48,6 +50,8 @@ final class FleetExchanges {
   private static let mostPublished = 200
   /// How long a request may be held here without beginning, before others may have it.
   private static let patience = Duration.seconds(2)
+  /// How long a turn takes for changes, before it looks after runs.
+  private static let errandsTime = Duration.milliseconds(200)
   /// How often the host gives back what it does not know, once an answer was lost.
   private static let clearingPause = Duration.seconds(30)
 
@@ -125,9 +129,8 @@ final class FleetExchanges {
     let session = try connected()
     noteIdentifiers()
     care.look(session)
-    try stream.look(session)
-    try findLaunchCancels(session)
-    if agent.state.withLock({ $0.unwanted.isEmpty }) { agent.parking.move(by: agent) }
+    stream.look(session)
+    if try findLaunchCancels(session), agent.state.withLock({ $0.unwanted.isEmpty }) { agent.parking.move(by: agent) }
     try writer.refuseExcess(&work.arrivals, session)
     let (known, isLeaving) = (agent.lease.incarnation, agent.lease.isLeaving)
     // Whether what has arrived may wait until the host knows what it wants.
@@ -145,7 +148,10 @@ final class FleetExchanges {
     }
     if !work.isOver { try schedules.align(self, session, incarnation) }
     try keep(&work.keepings, session, incarnation)
-    while !work.errands.isEmpty { try run(work.errands.removeFirst(), session, incarnation) }
+    let end = work.isOver ? .distantFuture : SystemClock.now + Self.errandsTime
+    while SystemClock.now < end, let errand = work.errands.popFirst() { try run(errand, session, incarnation) }
+    agent.putBack(work.errands)
+    work.errands = []
     try clear(session, incarnation, besides: work.settled)
     try cancelUnwanted(session, incarnation)
     try cancelSent(session, incarnation)

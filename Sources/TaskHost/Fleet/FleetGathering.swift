@@ -99,7 +99,15 @@ extension FleetExchanges {
   private func take(
     _ ids: [RequestID], for errand: FleetErrand, _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> [ClaimedRequest] {
-    try session.take(incarnation, errand.revives ? session.failed(becauseOf: ids) : ids)
+    guard errand.revives else { return try session.take(incarnation, ids) }
+    let wanted = Set(ids)
+    let all = try ids + session.failed(becauseOf: ids).filter { !wanted.contains($0) }
+    let count = max(ids.count, try countTogether(of: all, session))
+    if count < all.count {
+      let what = "\(count - ids.count) of the \(all.count - ids.count) requests that failed because of it"
+      agent.log.notice("\(what) are retried with \(ids.first?.description ?? "one"): the others are too large to go at once")
+    }
+    return try session.take(incarnation, Array(all[..<count]))
   }
 
   /// Takes as many of these as the database gives and takes at once.
@@ -137,6 +145,8 @@ extension FleetExchanges {
     let bytes = try session.bytes(of: first)
     return FleetAgent.countTogether(first.count) { bytes[first[$0]] ?? 0 }
   }
+  /// The most predecessors of what is submitted at once: the outputs of all of them are read.
+  private static let mostPredecessors = 1000
   /// How often a request that comes or goes is looked for.
   private static let mostLooks = 4
   /// So few requests are never too many bytes.
@@ -168,7 +178,12 @@ extension FleetExchanges {
     gathering.visitors.drawn = try session.draw(requests.count)
     gathering.visitors.known = try session.known(requests.compactMap(\.idempotencyKey))
     var seen = gathering.visitors.known.values.map(\.request)
-    for dependency in requests.flatMap(\.after) {
+    let named = Set(requests.flatMap(\.after))
+    guard named.count <= Self.mostPredecessors else {
+      let what = "the requests wait for \(named.count) others together, more than \(Self.mostPredecessors)"
+      return .failure(RequestRefusal(.limit, "\(what): submit fewer of them at once", field: .after))
+    }
+    for dependency in named {
       if case .request(let id) = dependency.predecessor, id.origin == session.origin { seen.append(id) }
     }
     var policies: [FleetUniqueKey: Set<ConflictPolicy>] = [:]
@@ -197,6 +212,9 @@ extension FleetExchanges {
         chains.append(holder.id)
       }
     }
+    func isTooMuch() -> Bool {
+      taken.count > Self.mostClaimed || taken.indices.reduce(0) { $0 + taken[$1].bytes } > ClaimedRequest.bytesTogether
+    }
     // What the holder was appended to makes way with it.
     while let id = chains.popLast() {
       guard let record = try? taken.first(where: { $0.id == id })?.record.get(), record.state == .blocked else { continue }
@@ -207,6 +225,10 @@ extension FleetExchanges {
         let found = try session.take(incarnation, [link])
         guard !found.isEmpty else { return .failure(Self.changed(link)) }
         taken += found
+        guard !isTooMuch() else {
+          let what = "too many requests follow each other under the unique key"
+          return .failure(RequestRefusal(.limit, "\(what): cancel some of them first", field: .uniqueKey))
+        }
         chains.append(link)
       }
     }

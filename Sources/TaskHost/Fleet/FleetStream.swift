@@ -1,5 +1,6 @@
 import FleetStore
 import HostThreads
+import Logging
 import TaskModel
 
 /// Tells who reads this host's events of the fleet's runs on other hosts: what they report while they go on, and how they end.
@@ -8,23 +9,48 @@ final class FleetStream {
   /// When the database is asked next.
   private var due = MonotonicTime(nanoseconds: 0)
 
+  /// Ends that were told of and may be found again.
+  private struct Ends<ID: Hashable> {
+    /// Since when, by the database's clock, the next look goes.
+    var since: WallTime
+    private(set) var times: [ID: WallTime] = [:]
+
+    init(since: WallTime) { self.since = since }
+
+    mutating func note(_ found: [ID: WallTime], until: WallTime) {
+      times.merge(found) { $1 }
+      since = until.moved(by: .zero - FleetStream.overlap)
+      if times.count > FleetStream.mostTold {
+        since = max(since, times.values.sorted()[times.count - FleetStream.mostTold])
+      }
+      times = times.filter { $0.value >= since }
+    }
+  }
+
   private struct Told {
-    /// Until when, by the database's clock.
-    var until: WallTime
-    /// The ended runs and requests that may be found again.
-    var runs: Set<RunID> = []
-    var requests: Set<RequestID> = []
-    /// The runs that go on, as they were told of.
+    var runs: Ends<RunID>?
+    var requests: Ends<RequestID>?
+    /// Until when what goes on was looked at, by the database's clock, and the runs that go on, as they were told of.
+    var liveUntil: WallTime?
     var live: [RunID: RunRecord] = [:]
   }
 
   /// What was told; nil while nobody reads events.
   private var told: Told?
 
+  /// Why the last look failed; nil if it did not.
+  private var failure: FleetError?
+
   /// How often the database is asked at least while somebody reads.
   static let pause = Duration.seconds(1)
-  /// How far back it is looked again: rows have the time of their statement, and are seen after their commit.
-  private static let overlap = Duration.seconds(5)
+  private static let pauseAfterFailure = Duration.seconds(5)
+  /// How far back it is looked again: rows have the time of their statement, and are seen after their commit, for which a host waits about as
+  /// long.
+  private static let overlap = Duration.seconds(12)
+  /// The most ends that are known to be told of.
+  private static let mostTold = 10_000
+  /// How often it is looked at most for more ends at once.
+  private static let mostParts = 4
   /// The most runs that go on of which it is known what was told.
   private static let mostLive = 10_000
 
@@ -33,42 +59,61 @@ final class FleetStream {
   /// Whether somebody reads events.
   var isRead: Bool { told != nil }
 
-  /// Tells what is new.
-  func look(_ session: FleetSession) throws(FleetError) {
+  /// Tells what is new. What fails is tried again, and keeps nobody from anything else.
+  func look(_ session: FleetSession) {
     guard let since = agent.observedSince() else {
       told = nil
       return
     }
     guard told == nil || SystemClock.now >= due else { return }
     due = SystemClock.now + Self.pause / 2
-    let before = told
-    let age = SystemClock.now - since
+    do throws(FleetError) {
+      try tell(session, observedFor: SystemClock.now - since)
+      failure = nil
+    } catch {
+      if error.isNews(after: failure) { agent.log.warning("what other hosts do is not told: \(error)") }
+      (failure, due) = (error, SystemClock.now + Self.pauseAfterFailure)
+    }
+  }
+
+  private func tell(_ session: FleetSession, observedFor age: Duration) throws(FleetError) {
+    let incarnation = agent.lease.incarnation
     // At first only what has happened since then: who reads knows the rest. What a host tells of, others see later.
     let known = SystemClock().wallTime.moved(by: .zero - age - FleetProgress.pause * 2)
-    let back = before?.until.moved(by: .zero - Self.overlap)
-    var next = Told(until: .distantPast)
-    next.live = before.map { $0.live.count < Self.mostLive ? $0.live : [:] } ?? [:]
-    for run in try session.running(toldSince: back, besides: agent.lease.incarnation) {
-      if next.live[run.id] == nil, before != nil { agent.observe(.run(run)) }
+    var next = told ?? Told()
+    defer { told = next }
+    if next.live.count >= Self.mostLive { next.live = [:] }
+    for run in try session.running(toldSince: next.liveUntil?.moved(by: .zero - Self.overlap), besides: incarnation) {
+      if next.live[run.id] == nil, next.liveUntil != nil { agent.observe(.run(run)) }
       tell(run, after: next.live[run.id], since: known)
       next.live[run.id] = run
     }
-    let (ended, until) = try session.ended(since: back, or: age, besides: agent.lease.incarnation)
-    next.until = until
-    for (run, request) in ended {
-      next.runs.insert(run.id)
-      guard before?.runs.contains(run.id) != true else { continue }
-      tell(run, after: next.live.removeValue(forKey: run.id), since: known)
-      agent.observe(.run(run))
-      if let request { agent.observe(.request(request)) }
+    for _ in 0..<Self.mostParts {
+      let ends = try session.endedRuns(since: next.runs?.since, or: age, besides: incarnation, told: next.runs?.times.keys.map { $0 } ?? [])
+      for (run, request) in ends.ended {
+        tell(run, after: next.live.removeValue(forKey: run.id), since: known)
+        agent.observe(.run(run))
+        if let request { agent.observe(.request(request)) }
+      }
+      next.runs = next.runs ?? Ends(since: ends.until)
+      next.runs?.note(ends.times, until: ends.until)
+      next.liveUntil = ends.until
+      guard ends.isPart else { break }
     }
     // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
-    let first = back ?? until.moved(by: .zero - age - Self.overlap)
-    for request in try session.endedWithoutRun(since: first, besides: agent.lease.incarnation) {
-      next.requests.insert(request.id)
-      if request.state.isFinal, before?.requests.contains(request.id) != true { agent.observe(.request(request)) }
+    var requests = next.requests ?? Ends(since: (next.liveUntil ?? .distantPast).moved(by: .zero - age - Self.pause * 5))
+    defer { next.requests = requests }
+    for _ in 0..<Self.mostParts {
+      let ends = try session.endedWithoutRun(since: requests.since, besides: incarnation, told: requests.times)
+      for request in ends.ended where request.state.isFinal { agent.observe(.request(request)) }
+      requests.note(ends.times, until: ends.until)
+      guard ends.isPart else { break }
     }
-    told = next
+    for id in agent.takeUntold() {
+      guard let request = try session.request(id), request.state.isFinal else { continue }
+      if let run = try session.lastRun(of: id) { agent.observe(.run(run)) }
+      agent.observe(.request(request))
+    }
   }
 
   /// Tells what a run has reported besides what was told of it.
@@ -94,5 +139,16 @@ extension [LogLine] {
       return self[(last + 1 - common)...last].elementsEqual(seen.suffix(common))
     }
     return end.map { dropFirst($0 + 1) } ?? self[...]
+  }
+}
+
+extension FleetAgent {
+  /// Takes some of what those who read events may not know of, see ``State/untold``.
+  fileprivate func takeUntold() -> [RequestID] {
+    state.withLock { state in
+      let some = state.untold.prefix(100)
+      state.untold.subtract(some)
+      return Array(some)
+    }
   }
 }

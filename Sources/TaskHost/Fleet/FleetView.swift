@@ -11,6 +11,8 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
   /// How long an answer may take: who collects metrics waits for ten seconds, as Prometheus does.
   private static let patience = Duration.seconds(8)
   private var session: FleetSession?
+  /// Events for which no request waited, here or in the fleet.
+  let dropped = Guarded(UInt64(0))
   /// When the database failed last, and how, if it has not answered since: whoever has waited for that would wait as long for the same.
   private let failed = Guarded<(at: MonotonicTime, error: FleetError)?>(nil)
 
@@ -35,10 +37,10 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     do throws(FleetError) { return try ask(body) } catch { throw .away("\(error)") }
   }
 
-  /// The same for what completes an answer: nil while the database is away, which the host's status says.
+  /// The same for what completes an answer: nil while the database cannot be asked, which ``trouble`` says.
   func readIfThere<Value>(_ body: (FleetSession) throws(FleetError) -> Value) throws(StoreError) -> Value? {
     do throws(FleetError) { return try ask(body) } catch {
-      if case .away = error { return nil }
+      if error.mayHeal { return nil }
       throw .away("\(error)")
     }
   }
@@ -73,5 +75,16 @@ final class FleetView: @unchecked Sendable {  // reason: the session is used wit
     let value = try body(new)
     session = new
     return value
+  }
+}
+
+extension FleetError {
+  /// Whether a database that was a fleet before may be one again without a change of the configuration: it is away, a backup is on its way,
+  /// it takes no writes, or somebody has taken a right away.
+  var mayHeal: Bool {
+    switch self {
+    case .away, .notInitialised, .incomplete, .unpermitted, .refused: true
+    default: false
+    }
   }
 }

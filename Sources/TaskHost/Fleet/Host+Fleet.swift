@@ -33,14 +33,8 @@ extension HostParts {
         : try session.imported(from: store.origin, isLive: true).filter { (try? store.request($0.key))?.hasEndedHere == true }.map(\.value)
       return (session.origin, moved, stale, nil)
     } catch {
-      let mayHeal =
-        switch error {
-        case .away: true
-        // It was a fleet before: a backup may be on its way, or somebody has taken a right away.
-        case .notInitialised, .incomplete, .unpermitted, .refused: noted != nil
-        default: false
-        }
-      guard mayHeal else { throw HostFailure(.configuration, "fleet.url: \(error)") }
+      let isAway = if case .away = error { true } else { false }
+      guard isAway || error.mayHeal && noted != nil else { throw HostFailure(.configuration, "fleet.url: \(error)") }
       guard let noted else {
         throw HostFailure(
           .temporary,

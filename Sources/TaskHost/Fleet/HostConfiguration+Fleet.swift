@@ -59,6 +59,9 @@ extension HostConfiguration {
       if fleet.url == nil, reader.isSound("fleet", "url") {
         report("scope", "scope is \"fleet\", and the host is in none: set fleet.url, or remove scope")
       }
+      if identifier == TaskIdentifier.transfers.rawValue {
+        report("scope", "the files of transfers are each host's own, so their requests are too: remove scope")
+      }
       if plugin.isolation == .thread {
         let why = "requests of the fleet run in processes only, which can be killed when the host's lease ends"
         if table == "command" {

@@ -51,13 +51,7 @@ extension SchedulerCore {
     var notes: [String] = []
     // A request is large: it is copied once here, then passed along.
     var request = submitted
-    if request.identifier == completions?.identifier, request.owner == nil {
-      // Before it has an owner, no tag of one is taken.
-      try request.check()
-      request.owner = submitter.plugin
-      // All plugins share the identifier: no key of one is another's.
-      if let plugin = submitter.plugin { request.uniqueKey = request.uniqueKey.map { plugin.scoped($0) } }
-    }
+    try giveOwner(to: &request, by: submitter)
     if visiting != nil, submitter != .completion { try request.checkFleetScope() }
     try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
@@ -78,6 +72,16 @@ extension SchedulerCore {
       }
     }
     return submission
+  }
+
+  /// A transfer is its submitter's: whoever submits it may be told of its end, with all that it says.
+  func giveOwner(to request: inout TaskRequest, by submitter: Submitter) throws(RequestRefusal) {
+    guard request.identifier == completions?.identifier, request.owner == nil else { return }
+    // Before it has an owner, no tag of one is taken.
+    try request.check()
+    request.owner = submitter.plugin
+    // All plugins share the identifier: no key of one is another's.
+    if let plugin = submitter.plugin { request.uniqueKey = request.uniqueKey.map { plugin.scoped($0) } }
   }
 
   /// A validated request on its way in.

@@ -117,6 +117,13 @@ extension SchedulerCore {
         .conflict, "\(Self.name(of: holder)) waits for \(holder.blockedBy?.description ?? "another"), so it cannot repeat",
         field: .every)
     }
+    if !holder.isRepeating, visiting?.areHeld == true {
+      throw RequestRefusal(
+        .conflict,
+        "a host has \(Self.name(of: holder)) and cannot know which others of the fleet wait for its end, so it cannot begin to repeat: "
+          + "submit another one that repeats",
+        field: .every)
+    }
     if !holder.isRepeating, let dependant = try liveDependant(of: holder.id, transaction) {
       throw RequestRefusal(
         .conflict, "\(dependant) waits for \(Self.name(of: holder)) to end, so it cannot repeat: cancel \(dependant) first",

@@ -10,7 +10,7 @@ public struct EventCounts: Sendable, Hashable {
   public var woken: UInt64 = 0
   /// Wake-ups that were merged into an earlier one: one run answers several events.
   public var merged: UInt64 = 0
-  /// Events that no request waited for.
+  /// Events that no request waited for. Without those of a host in a fleet, whose requests may wait for them.
   public var dropped: UInt64 = 0
 
   /// Creates counts of zero.
@@ -32,6 +32,7 @@ extension SchedulerCore {
     if receipt.waiting == 0 { receipt.dropped = 1 }
     eventCounts.received += 1
     count(receipt)
+    if fleet == nil { eventCounts.dropped += UInt64(receipt.dropped) }
     return receipt
   }
 
@@ -67,7 +68,6 @@ extension SchedulerCore {
   private func count(_ receipt: EventReceipt) {
     eventCounts.woken += UInt64(receipt.woken)
     eventCounts.merged += UInt64(receipt.merged)
-    eventCounts.dropped += UInt64(receipt.dropped)
   }
 
   // MARK: Events that the host raises

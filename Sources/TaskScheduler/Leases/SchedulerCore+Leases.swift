@@ -196,6 +196,7 @@ extension SchedulerCore {
     let now = fleetNow(hostsTime)
     var notes: [String] = []
     var request = submitted
+    try giveOwner(to: &request, by: submitter)
     try complete(&request, by: submitter, notes: &notes, now: now)
     request.payload = try fittingPayload(of: request, [])
     let id = RequestID(sequence: 0, origin: fleet)

@@ -48,7 +48,7 @@ extension SchedulerCore {
   func changeHeld<Value>(
     _ id: RequestID, _ transaction: any StoreTransaction, _ change: () throws -> Value
   ) throws -> HeldChange<Value> {
-    (visiting, draftsForFleet) = (Visiting(FleetVisitors()), true)
+    (visiting, draftsForFleet) = (Visiting(FleetVisitors(), areHeld: true), true)
     defer { (visiting, draftsForFleet) = (nil, false) }
     let value = try change()
     var result = HeldChange(value: value, keys: visiting?.held ?? [])
@@ -92,6 +92,8 @@ extension SchedulerCore {
 
   /// What a visit knows besides the requests in the store.
   struct Visiting {
+    /// Whether the host holds the request for longer than this: others of the fleet may begin to wait for it meanwhile.
+    let areHeld: Bool
     /// Ids of the fleet for the requests that the visit adds, last first.
     var drawn: [RequestID]
     /// What the idempotency keys of its submissions stand for.
@@ -103,7 +105,10 @@ extension SchedulerCore {
     /// What it has changed in that.
     var held: [HeldKey] = []
 
-    init(_ visitors: FleetVisitors) { (drawn, known, windows) = (visitors.drawn.reversed(), visitors.known, visitors.windows) }
+    init(_ visitors: FleetVisitors, areHeld: Bool = false) {
+      self.areHeld = areHeld
+      (drawn, known, windows) = (visitors.drawn.reversed(), visitors.known, visitors.windows)
+    }
   }
 }
 

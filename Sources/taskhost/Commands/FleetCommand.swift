@@ -77,7 +77,7 @@ struct FleetOptions: ParsableArguments {
           remedy: "see taskhost fleet doctor")
       }
     case .badAddress: CommandFailure(.configuration, nil, "\(error)")
-    case .unpermitted, .refused, .fenced, .changed, .locked, .unfit, .notInitialised, .incomplete, .version:
+    case .unpermitted, .refused, .fenced, .changed, .locked, .barred, .unfit, .notInitialised, .incomplete, .version:
       CommandFailure(.refused, nil, "\(error)")
     }
   }

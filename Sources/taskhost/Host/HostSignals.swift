@@ -98,7 +98,7 @@ final class HostSignals: Sendable {
 
   /// Tells a person at the terminal what the host waits for.
   private func sayWhatRuns(_ host: Host) async {
-    let runs = (try? await host.runs(.init()).filter { $0.outcome == nil }) ?? []
+    let runs = (try? await host.runs(RunQuery()).records.filter { $0.outcome == nil }) ?? []
     let names = runs.map(\.identifier.rawValue) + host.heldAssertions().map(\.request.name)
     guard !names.isEmpty else { return }
     writer.write("waiting for \(names.joined(separator: ", ")); press Ctrl-C again to force")

@@ -14,8 +14,8 @@ import Testing
     return SurrenderedRequest(record: record, runs: [], fencingToken: epoch)
   }
 
-  private static func holding(epoch: Int64) -> FleetAgent.Holding {
-    FleetAgent.Holding(lane: 7, incarnation: "i", epoch: epoch, since: SystemClock.now, bytes: 0)
+  private static func holding(epoch: Int64, isRead: Bool = true) -> FleetAgent.Holding {
+    FleetAgent.Holding(lane: 7, incarnation: "i", epoch: epoch, since: SystemClock.now, bytes: 3, isHandedOver: isRead)
   }
 
   @Test("a request that was claimed again before its end was noted here stays held")
@@ -85,6 +85,28 @@ import Testing
     state.settled = try (3...5).map { try Self.ended($0) }
     state.recording = [(try Self.ended(6), Self.holding(epoch: 1))]
     #expect(state.heldCounts(besides: ended) == [7: 4])
+  }
+
+  @Test("a request that the host cannot read takes no room")
+  func unread() throws {
+    var state = FleetAgent.State()
+    for number in 1...3 { state.holdings[RequestID(sequence: Int64(number), origin: 1)] = Self.holding(epoch: 1, isRead: number == 2) }
+    #expect(state.heldCounts(besides: []) == [7: 1] && state.heldBytes == 3)
+  }
+
+  @Test("what has ended is weighed as long as it is here, wherever it waits")
+  func weight() throws {
+    var state = FleetAgent.State()
+    let heavy = try (Int64(1)...4).map { number in
+      var ended = try Self.ended(number)
+      ended.checkpoint = [UInt8](repeating: 0, count: 1000)
+      return (request: ended, holding: Self.holding(epoch: 1))
+    }
+    state.settled = [heavy[0].request]
+    (state.unrecorded, state.recording) = ([heavy[1]], [heavy[2]])
+    #expect(state.endedBytes(besides: [heavy[3]]) == 4000)
+    state.recording = []
+    #expect(state.endedBytes(besides: []) == 2000)
   }
 
   @Test("much that has ended is left to a thread that waits or records, and to none that is busy or pauses")

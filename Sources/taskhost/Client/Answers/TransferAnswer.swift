@@ -38,6 +38,7 @@ struct TransferAnswer: Decodable, Identifiable {
 struct TransferPage: ListingPage {
   let transfers: [TransferAnswer]
   let next: String?
+  let incomplete: String?
 
   var rows: [TransferAnswer] { transfers }
 }
