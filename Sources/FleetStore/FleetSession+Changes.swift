@@ -46,13 +46,13 @@ extension FleetSession {
   /// - Parameters:
   ///   - drafts: With ids that ``draw(_:)`` gave.
   ///   - keys: What else happens to unique keys.
-  ///   - heard: What the requests know of by now.
+  ///   - heard: The notes of which the requests know by now: they need not be woken by them again.
   ///   - takesKeys: Whether dead letters among them live again, whose keys somebody may be about to take.
   /// - Throws: ``FleetError/changed`` if somebody has taken such a key, ``FleetError/locked`` if that is not decided yet, and
   ///   ``FleetError/barred(_:)`` if others wait for one that is to repeat.
   package func settle(
     _ incarnation: String, _ settled: [SettledRequest], adding drafts: [FleetDraft] = [],
-    keys: FleetKeyChanges = FleetKeyChanges(), heard: FleetHeard = .nothing, takesKeys: Bool = false
+    keys: FleetKeyChanges = FleetKeyChanges(), heard: [FleetNote] = [], takesKeys: Bool = false
   ) throws(FleetError) {
     var statements = [Self.holdLease(incarnation)]
     if takesKeys && settled.contains(where: { $0.record.request.uniqueKey != nil }) || drafts.contains(where: \.record.request.hasKeys) {
@@ -61,7 +61,7 @@ extension FleetSession {
     let repeating = settled.lazy.map(\.record).filter { !$0.state.isFinal && $0.isRepeating }.map(\.id.sequence)
     if !repeating.isEmpty { statements.append(PostgresStatement("SELECT taskhost.check_followed($1)", .ints(Array(repeating)))) }
     statements += Self.finish(incarnation, settled)
-    if let heard = Self.forget(heard, of: settled) { statements.append(heard) }
+    if !heard.isEmpty { statements.append(Self.forget(heard)) }
     if !keys.moved.isEmpty {
       statements.append(
         PostgresStatement(
@@ -70,16 +70,13 @@ extension FleetSession {
     _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts, keys))
   }
 
-  /// Removes the notes of events of which the requests know.
-  private static func forget(_ heard: FleetHeard, of settled: [SettledRequest]) -> PostgresStatement? {
-    let ids = PostgresValue.ints(settled.map(\.record.id.sequence))
-    return switch heard {
-    case .nothing: nil
-    case .allBefore: PostgresStatement("DELETE FROM taskhost.raised WHERE request = ANY ($1)", ids)
-    // The same one may have come again with another payload.
-    case .only(let event):
-      PostgresStatement("DELETE FROM taskhost.raised r WHERE \(isNoted)", ids, .text(event.name), content(of: event))
-    }
+  /// Removes notes, unless the same event has come again with another payload.
+  private static func forget(_ notes: [FleetNote]) -> PostgresStatement {
+    PostgresStatement(
+      """
+      DELETE FROM taskhost.raised r USING unnest($1::bigint[], $2::text[], $3::bytea[]) AS u (request, event, payload)
+      WHERE r.request = u.request AND r.event = u.event AND r.payload IS NOT DISTINCT FROM u.payload
+      """, .ints(notes.map(\.request.sequence)), .texts(notes.map(\.event.name)), .blobs(notes.map(\.event.payload)))
   }
 
   /// Draws ids for new requests.
@@ -105,23 +102,20 @@ extension FleetSession {
     self.ids(
       try ask(
         PostgresStatement(
-          "SELECT request FROM taskhost.note_event($1, $2, $3)", .ints(ids.map(\.sequence)), .text(event.name), Self.content(of: event))))
+          "SELECT request FROM taskhost.note_event($1, $2, $3)", .ints(ids.map(\.sequence)), .text(event.name),
+          event.payload.map { .bytes($0) } ?? .noBytes)))
   }
 
-  /// Those of these requests for which this very event is noted.
-  package func noted(_ event: FleetEvent, for ids: [RequestID]) throws(FleetError) -> [RequestID] {
-    self.ids(
+  /// What is noted for these requests.
+  package func notes(of ids: [RequestID]) throws(FleetError) -> [FleetNote] {
+    guard !ids.isEmpty else { return [] }
+    return notes(
       try ask(
         PostgresStatement(
-          "SELECT request FROM taskhost.raised r WHERE \(Self.isNoted) ORDER BY request", .ints(ids.map(\.sequence)), .text(event.name),
-          Self.content(of: event))))
+          "SELECT request, event, payload FROM taskhost.raised WHERE request = ANY ($1) ORDER BY request", .ints(ids.map(\.sequence)))))
   }
 
-  private static let isNoted = "r.request = ANY ($1) AND r.event = $2 AND r.payload IS NOT DISTINCT FROM $3"
-
-  private static func content(of event: FleetEvent) -> PostgresValue { event.payload.map { .bytes($0) } ?? .noBytes }
-
-  func events(_ rows: PostgresRows) -> [(request: RequestID, event: FleetEvent)] {
+  func notes(_ rows: PostgresRows) -> [FleetNote] {
     (0..<rows.count).compactMap { row in
       guard let sequence = rows.int(row, 0), let name = rows.text(row, 1) else { return nil }
       return (RequestID(sequence: sequence, origin: origin), FleetEvent(name: name, payload: rows.bytes(row, 2)))

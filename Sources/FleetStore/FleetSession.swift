@@ -184,7 +184,7 @@ package final class FleetSession {
     exchange.pauses = FleetPauses(looked.bytes(last, 18))
     if looked.flag(last, 14) {
       let unheard = try ask(PostgresStatement("SELECT request, event, payload FROM taskhost.unheard()"))
-      (exchange.unheard, exchange.undecided) = (events(unheard), undecided(unheard))
+      (exchange.unheard, exchange.undecided) = (notes(unheard), undecided(unheard))
     }
     return exchange
   }

@@ -223,7 +223,7 @@ package struct NamedSubmission: Sendable, Hashable {
 }
 
 /// An event that has reached the fleet.
-package struct FleetEvent: Sendable {
+package struct FleetEvent: Sendable, Hashable {
   package let name: String
   /// What the runs get that it wakes; nil for the submitted payload.
   package let payload: [UInt8]?
@@ -231,10 +231,5 @@ package struct FleetEvent: Sendable {
   package init(name: String, payload: [UInt8]?) { (self.name, self.payload) = (name, payload) }
 }
 
-/// Of which events requests know that a host gives back: they need not be woken by them again.
-package enum FleetHeard: Sendable {
-  case nothing
-  /// Of all that came before.
-  case allBefore
-  case only(FleetEvent)
-}
+/// An event that is noted for a request, which a host had as it came.
+package typealias FleetNote = (request: RequestID, event: FleetEvent)

@@ -128,11 +128,11 @@ struct FleetVisitTests {
     // It comes again while the first one is delivered.
     #expect(try fleet.session.note(FleetEvent(name: "deploy", payload: [7]), for: [id]) == [id])
     let settled = try SettledRequest(record: taken[0].record.get(), lane: taken[0].lane, runs: [])
-    try fleet.session.settle(other, [settled], heard: .only(heard.event))
+    try fleet.session.settle(other, [settled], heard: [heard])
     let again = try #require(fleet.session.exchange(host, settling: [], wanting: []).unheard.first)
     #expect(again.event.payload == [7])
     _ = try fleet.session.take(other, [id])
-    try fleet.session.settle(other, [settled], heard: .only(again.event))
+    try fleet.session.settle(other, [settled], heard: [again])
     #expect(try fleet.session.exchange(host, settling: [], wanting: []).unheard.isEmpty)
   }
 

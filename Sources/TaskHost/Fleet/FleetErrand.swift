@@ -19,6 +19,14 @@ struct FleetErrand: Sendable {
     case submission([TaskRequest])
   }
 
+  /// Of which events the requests know afterwards: they need not be woken by them again.
+  enum Heard: Sendable {
+    case nothing
+    /// Of all that were noted before.
+    case allBefore
+    case only(FleetEvent)
+  }
+
   /// What the scheduler has made of them.
   struct Visited: Sendable {
     let changed: [SurrenderedRequest]
@@ -40,8 +48,7 @@ struct FleetErrand: Sendable {
   var subject: Subject
   /// Whether dead letters are to live again: those that failed because of them come along.
   var revives = false
-  /// Of which events the requests know afterwards.
-  var heard = FleetHeard.nothing
+  var heard = Heard.nothing
   /// Gets ``FleetGathering/noted`` of each part that is done.
   var noted: @Sendable (Int) -> Void = { _ in }
   /// The plugin whose submission it is; nil for a client's.
@@ -167,7 +174,7 @@ extension FleetExchanges {
     errand.visit(agent.scheduler, gathered.visitors, gathered.subjects) { answer.set($0) }
     switch answer.wait() {
     case .success(var visited):
-      try settle(visited, of: errand, session, incarnation)
+      try settle(visited, of: errand, hearing: gathered.heard, session, incarnation)
       for event in visited.events { agent.observe(event) }
       visited.isWhole = visited.changed.count >= gathered.count
       (visited.noted, visited.rest) = (gathered.noted, gathered.rest)
@@ -177,7 +184,7 @@ extension FleetExchanges {
   }
 
   private func settle(
-    _ visited: FleetErrand.Visited, of errand: FleetErrand, _ session: FleetSession, _ incarnation: String
+    _ visited: FleetErrand.Visited, of errand: FleetErrand, hearing heard: [FleetNote], _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) {
     var settled: [SettledRequest] = []
     for request in visited.changed {
@@ -197,7 +204,7 @@ extension FleetExchanges {
     var keys = FleetKeyChanges(held: visited.moves.held)
     keys.moved = visited.moves.moved
     guard !settled.isEmpty || !drafts.isEmpty else { return }
-    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: errand.heard, takesKeys: errand.revives)
+    try session.settle(incarnation, settled, adding: drafts, keys: keys, heard: heard, takesKeys: errand.revives)
     try session.notify()
   }
 }

@@ -10,6 +10,8 @@ struct FleetGathering {
   var subjects: [RequestID] = []
   /// How many were taken, with those that do not come.
   var count = 0
+  /// The notes of events that the taken ones need not be woken by again.
+  var heard: [FleetNote] = []
   /// How many requests others have, and hear of the event when they are back.
   var noted = 0
   /// What of the errand's subject was left for another turn.
@@ -28,7 +30,7 @@ extension FleetErrand {
 
   /// Changes those of these requests that nobody has, for nobody who would have to be told.
   init<Value: Sendable>(
-    untold ids: [RequestID], hearing heard: FleetHeard = .nothing, _ change: @escaping @Sendable ([RequestID]) -> SchedulerChange<Value>
+    untold ids: [RequestID], hearing heard: Heard = .nothing, _ change: @escaping @Sendable ([RequestID]) -> SchedulerChange<Value>
   ) {
     self.init(.some(ids), change) { _ in }
     self.heard = heard
@@ -119,6 +121,8 @@ extension FleetExchanges {
     let some = Array(ids[..<count])
     if count < ids.count { gathering.rest = .some(Array(ids[count...]), hearing: event) }
     let wanted = Set(some)
+    // What is noted from now on has come after this event, or with it.
+    if case .allBefore = errand.heard { gathering.heard = try session.notes(of: some) }
     var taken = try take(some, for: errand, session, incarnation)
     if let event {
       var rest = wanted.subtracting(taken.map(\.id))
@@ -134,8 +138,13 @@ extension FleetExchanges {
       }
     }
     gathering.subjects = taken.map(\.id).filter { wanted.contains($0) }
-    // Another host may have woken one by a later event since this host has read the note.
-    if case .only(let event) = errand.heard { gathering.subjects = try session.noted(event, for: gathering.subjects) }
+    if case .only(let event) = errand.heard {
+      // Another host may have woken one by a later event since this host has read the note.
+      gathering.heard = try session.notes(of: gathering.subjects).filter { $0.event == event }
+      gathering.subjects = gathering.heard.map(\.request)
+    } else {
+      gathering.heard.removeAll { note in !taken.contains { $0.id == note.request } }
+    }
     return taken
   }
 
