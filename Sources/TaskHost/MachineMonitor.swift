@@ -79,13 +79,13 @@ final class MachineMonitor: Sendable {
       return try ClockWatch(
         changed: {
           log.notice("the clock was set, or the machine slept: planning anew")
-          scheduler.clockChanged(clockReference)
-          waking.clockChanged()
           let now = ClockOffset.bootLessMonotonic()
           let hasSlept = slept.withLock { slept in
             defer { slept = now }
             return now - slept >= .milliseconds(100)
           }
+          scheduler.clockChanged(clockReference, slept: hasSlept)
+          waking.clockChanged()
           scheduler.raise(hasSlept ? HostEvents.resumed : HostEvents.clockSet)
         }, failed: { log.error("changes of the clock are no longer noticed: \($0)") })
     } catch {

@@ -73,7 +73,7 @@ final class ExtremeHost {
   }
 
   func clockChanged(_ reference: ClockReference) async {
-    _ = await withCheckedContinuation { done in scheduler.clockChanged(reference) { done.resume(returning: $0) } }
+    _ = await withCheckedContinuation { done in scheduler.clockChanged(reference, slept: false) { done.resume(returning: $0) } }
   }
 
   /// The runs that have begun and not ended.

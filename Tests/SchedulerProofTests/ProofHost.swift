@@ -186,7 +186,7 @@ final class ProofHost {
     // What is held begins at its time on a clock that nobody sets.
     if !slept { held = held.mapValues { $0 + distance } }
     if !slept { offset += distance.wholeMilliseconds }
-    try turn { core, transaction in try core.clockChanged(self.reference, transaction, now: self.now) }
+    try turn { core, transaction in try core.clockChanged(self.reference, slept: false, transaction, now: self.now) }
   }
 
   /// The machine is as the report says.

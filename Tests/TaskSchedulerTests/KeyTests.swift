@@ -162,6 +162,17 @@ import Testing
     #expect(try world.submit(keyed(.append)).disposition == .appended)
   }
 
+  @Test("a tail that ends because of one in the middle gives the key back to the one that still runs")
+  func middle() throws {
+    let world = try world()
+    let first = try world.submit(keyed(.append)).id
+    let chain = try (0..<3).map { _ in try world.submit(keyed(.append)).id }
+    try world.cancel(chain[0])
+    for id in chain { #expect(try world.record(id).state == .cancelled) }
+    #expect(try holder(world) == first)
+    #expect(try world.submit(keyed(.keep)).id == first)
+  }
+
   @Test("a chain goes on after restarts, and a failing commit leaves the key where it was")
   func restart() throws {
     let world = try world()

@@ -40,7 +40,7 @@ import Testing
     let id = try world.submit(request).id
     for offset in [0, 30_000] as [Int64] {
       try world.turn { core, transaction in
-        try core.clockChanged(ClockReference(boot: "b", offset: offset), transaction, now: world.now + .milliseconds(offset))
+        try core.clockChanged(ClockReference(boot: "b", offset: offset), slept: false, transaction, now: world.now + .milliseconds(offset))
       }
     }
     #expect(try snooze(world, id, until: .ms(70_000)).record.due == .ms(90_000))

@@ -1,3 +1,4 @@
+import SchedulingLimits
 import StoreTestSupport
 import TaskModel
 import Testing
@@ -20,6 +21,19 @@ import Testing
     try world.turn()
     #expect(world.begun == [id])
     #expect(world.core.occupiedSlots == 1)
+  }
+
+  @Test("wake-ups are taken back: they spend nothing of the event quota")
+  func wakes() throws {
+    var policy = SchedulingPolicy()
+    policy.eventQuota = try Rate("1/1m")
+    let world = try World(policy)
+    let id = try world.submit(TaskRequest(identifier: .sample(), event: EventTrigger("push"))).id
+    world.store.fail(with: full)
+    for _ in 0..<5 { #expect(throws: full) { try world.notify("push") } }
+    world.store.fail(with: nil)
+    try world.notify("push")
+    #expect(world.isRunning(id))
   }
 
   @Test("an end is taken back and can be recorded later: the slot is taken until then")

@@ -31,12 +31,13 @@ extension World {
     let before = try store.commit { try $0.clockReference() } ?? ClockReference(boot: "first", offset: 0)
     now = now + distance
     let reference = ClockReference(boot: before.boot, offset: before.offset + distance.wholeMilliseconds)
-    try turn { core, transaction in try core.clockChanged(reference, transaction, now: self.now) }
+    try turn { core, transaction in try core.clockChanged(reference, slept: false, transaction, now: self.now) }
   }
 
   /// The clocks are what they are, in one boot or another.
   func tellClocks(boot: String, offset: Int64) throws {
-    try turn { core, transaction in try core.clockChanged(ClockReference(boot: boot, offset: offset), transaction, now: self.now) }
+    let reference = ClockReference(boot: boot, offset: offset)
+    try turn { core, transaction in try core.clockChanged(reference, slept: false, transaction, now: self.now) }
   }
 }
 

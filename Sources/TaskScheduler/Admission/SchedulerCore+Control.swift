@@ -190,9 +190,7 @@ extension SchedulerCore {
   func cancelWaiting(
     _ record: inout RequestRecord, message: String, tells: Bool = true, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
-    let wasBlocked = record.state == .blocked
     try endWaiting(&record, as: .cancelled, message: message, tells: tells, transaction, now: now)
-    if wasBlocked, let key = record.request.uniqueKey { try handBack(key, from: record, transaction) }
     try settleDependants(of: record.id, ended: record.state, output: [], transaction, now: now)
   }
 
@@ -205,13 +203,15 @@ extension SchedulerCore {
     _ record: inout RequestRecord, as ended: RequestState, message: String, tells: Bool = true, _ transaction: any StoreTransaction,
     now: WallTime
   ) throws {
-    try record.apply(ended != .failed ? .cancelled : record.state == .blocked ? .predecessorFailed : .unreadable)
+    let wasBlocked = record.state == .blocked
+    try record.apply(ended != .failed ? .cancelled : wasBlocked ? .predecessorFailed : .unreadable)
     let told = tells ? try tellEnd(of: record, as: ended, transaction, now: now) : .nobody
     if ended == .failed, told.isTold { try record.apply(.discarded) }
     record.ended = now
     record.paused = nil
     record.lastMessage = told.note(message)
     try transaction.update(record)
+    if wasBlocked, let key = record.request.uniqueKey { try handBack(key, from: record, transaction) }
     turn.changes += 1
     if record.id.origin == fleet { turn.endedWaiting.append(record.id) }
     countEnded(record.request.identifier)
@@ -224,13 +224,21 @@ extension SchedulerCore {
     if !told.isTold { noteFailed(record, run: nil, message, now: now) }
   }
 
-  /// Returns the key from a chain's cancelled tail to its predecessor, so that the next append follows that one.
+  /// Returns the key from a chain's tail, which has ended without a run, to the last one before it that lives, so that the next append follows
+  /// that one.
   private func handBack(_ key: String, from tail: RequestRecord, _ transaction: any StoreTransaction) throws {
-    for edge in try chainEdges(of: tail, transaction) where edge.onFailure == .fail {
-      guard var holder = try transaction.request(edge.predecessor), !holder.state.isFinal, holder.request.uniqueKey == nil else { continue }
-      holder.request.uniqueKey = key
-      try transaction.update(holder)
-      note(holder)
+    var ended = [tail]
+    while let record = ended.popLast() {
+      for edge in try chainEdges(of: record, transaction) where edge.onFailure == .fail {
+        guard var holder = try transaction.request(edge.predecessor), holder.request.uniqueKey == nil else { continue }
+        if holder.state.isFinal {
+          ended.append(holder)
+        } else {
+          holder.request.uniqueKey = key
+          try transaction.update(holder)
+          note(holder)
+        }
+      }
     }
   }
 

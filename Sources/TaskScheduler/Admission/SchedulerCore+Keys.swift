@@ -44,10 +44,12 @@ extension SchedulerCore {
   /// Refuses a plugin's unique window if too many are open for the identifier. Counts the next one.
   func checkWindows(of identifier: TaskIdentifier, for submitter: Submitter, _ transaction: any StoreTransaction, now: WallTime) throws {
     guard visiting == nil else { return }
+    // Clients are not limited, and nobody counts for them alone.
+    guard submitter.plugin != nil else { return windowCounts[identifier] = windowCounts[identifier].map { $0 + 1 } }
     let most = Limits.uniqueWindows
     let count = try windowCounts[identifier].flatMap { $0 < most ? $0 : nil } ?? transaction.windowCount(of: identifier, now: now)
     windowCounts[identifier] = count + 1
-    guard count < most || submitter.plugin == nil else { throw RequestRefusal.tooManyWindows(of: identifier, count) }
+    guard count < most else { throw RequestRefusal.tooManyWindows(of: identifier, count) }
   }
 
   // MARK: Unique keys
@@ -156,7 +158,7 @@ extension SchedulerCore {
         continue
       }
       if record.state == .blocked {
-        for edge in try chainEdges(of: record, transaction) {
+        for edge in try chainEdges(of: record, transaction) where edge.ended == nil {
           if let member = try transaction.request(edge.predecessor), !member.state.isFinal { chain.append(member) }
         }
       }
@@ -182,10 +184,10 @@ extension SchedulerCore {
     edges.removeAll { waits.contains($0.predecessor) }
   }
 
-  /// A request's open edges that come from its key: to the request that it was appended to, or whose run it waits for.
+  /// A request's edges that come from its key: to the request that it was appended to, or whose run it waits for.
   func chainEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
     let named = Set(record.request.after.map(\.predecessor))
-    return try transaction.edges(of: record.id).filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }
+    return try transaction.edges(of: record.id).filter { !named.contains(.request($0.predecessor)) }
   }
 
   /// Ends the unique window of a holder that passes its key on, unless the successor's window replaces it.

@@ -32,8 +32,8 @@ extension SchedulerCore {
     let awakeSince = id.origin == fleet ? fleetAwakeSince : awakeSince
     // On the clock of the schedule's times, which jitter does not move.
     let time = self.now(for: id, now).moved(by: .zero - offset)
-    // A host of the fleet that was lost with it had begun it.
-    let hadBegun = id.origin == fleet && record.losses > 0
+    // What had begun was not missed. Of a host of the fleet that was lost, only the loss is known.
+    let hadBegun = record.started.map { $0 >= occurrence.moved(by: offset) } ?? false || id.origin == fleet && record.losses > 0
     if occurrence.moved(by: offset) < awakeSince, record.attemptsSpent == 0 {
       switch rule.missed {
       case .latest: break
@@ -139,13 +139,18 @@ extension SchedulerCore {
 
   /// Handles a change of the wall clock or a sleep of the machine: times on the boot clock keep their distance, calendar times are
   /// recomputed.
-  func clockChanged(_ reference: ClockReference, _ transaction: any StoreTransaction, now: WallTime) throws {
+  ///
+  /// - Parameter slept: Whether nothing could run before.
+  func clockChanged(_ reference: ClockReference, slept: Bool, _ transaction: any StoreTransaction, now: WallTime) throws {
     Failpoint.clockChanged.hit()
     // Requests handed out ahead were planned with the old time.
     if !claims.isEmpty { throw ClaimedAhead(identifier: nil) }
     let known = try transaction.clockReference()
     turn.changes += 1
-    awakeSince = now
+    // A clock that is set does not tell of another moment.
+    let awake = slept ? nil : awakeSinceBoot
+    awakeSinceBoot = awake ?? now.moved(by: .zero - .milliseconds(reference.offset))
+    awakeSince = awake?.moved(by: .milliseconds(reference.offset)) ?? now
     defer { forgetAll() }
     // After a reboot, the boot clock says nothing about times from the previous boot: the calendar decides.
     guard let known, known.boot == reference.boot else { return try transaction.setClockReference(reference) }
@@ -163,16 +168,28 @@ extension SchedulerCore {
     }
     guard distance < .zero else { return }
     // The clock was set back: a time of day between now and the next occurrence comes again.
-    for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
-      guard let rule = record.request.repetition else { continue }
+    for var record in try transaction.pendingByCalendar() {
       let offset = offset(of: record)
       let time = now.moved(by: .zero - offset)
-      let next = occurrences.next(rule, after: time, now: time)
-      guard next.moved(by: offset) < record.due else { continue }
-      record.due = next.moved(by: offset)
-      record.occurrence = next
+      if record.attemptsSpent == 0 {
+        let next = firstDue(of: record.request, now: time)
+        guard next.moved(by: offset) < record.due else { continue }
+        (record.due, record.occurrence) = (next.moved(by: offset), next)
+      } else {
+        // A backoff lasts as long as before.
+        record.due = record.due.moved(by: distance)
+        record.occurrence = record.occurrence.map { min($0, time) }
+      }
       try transaction.update(record)
       note(record)
+    }
+    for var record in try transaction.running() where record.id.origin != fleet {
+      guard let occurrence = record.occurrence, case .cron = record.request.repetition?.schedule else { continue }
+      let time = now.moved(by: .zero - offset(of: record))
+      guard occurrence > time else { continue }
+      // The next one is after now, and not after the time of this one, which lies ahead again.
+      record.occurrence = time
+      try transaction.update(record)
     }
   }
 }

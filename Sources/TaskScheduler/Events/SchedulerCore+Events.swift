@@ -55,6 +55,7 @@ extension SchedulerCore {
     } else {
       receipt.woken += 1
       record.eventSince = now
+      turn.wakesBefore.append((record.request.identifier, limits.wakes(of: record.request.identifier)))
       let due = max(now + trigger.debounce, limits.wake(record.request.identifier, now: now))
       set(&record, due: due.moved(by: offset(of: record)))
     }
@@ -79,7 +80,7 @@ extension SchedulerCore {
   func raise(_ event: @autoclosure () -> String) {
     guard turn.changedWatches || !awaitedHostEvents.isEmpty else { return }
     let event = event()
-    if mayAwait(event) { turn.raised.append(event) }
+    if mayAwait(event), !turn.raised.contains(event) { turn.raised.append(event) }
   }
 
   /// Whether a request may wait for one of the ``HostEvents``.

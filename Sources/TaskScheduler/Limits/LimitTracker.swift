@@ -210,6 +210,12 @@ struct LimitTracker {
     wakes = wakes.mapValues { $0.shifted(by: distance) }
   }
 
+  /// The wake-ups of the identifier, if they are limited and there were some.
+  func wakes(of identifier: TaskIdentifier) -> RateLimiter? { wakes[identifier] }
+
+  /// Puts back what ``wakes(of:)`` was.
+  mutating func set(_ before: RateLimiter?, wakesOf identifier: TaskIdentifier) { wakes[identifier] = before }
+
   /// When an event may wake a request of the identifier; counts the wake-up.
   mutating func wake(_ identifier: TaskIdentifier, now: WallTime) -> WallTime {
     guard let wakeRate else { return now }

@@ -1,3 +1,4 @@
+import SchedulingLimits
 import TaskModel
 
 /// The effects of one engine turn, to carry out once its commit is durable, and what is needed to undo it in memory if the commit fails.
@@ -28,6 +29,8 @@ struct EngineTurn {
   var surrendered: [SurrenderedRequest] = []
   /// Of the fleet's requests that have arrived, the fencing tokens with which the host had them before; nil for none.
   var tokensBefore: [(RequestID, Int64?)] = []
+  /// The wake-ups of identifiers before those of the turn, if a rate limits them; nil for none.
+  var wakesBefore: [(TaskIdentifier, RateLimiter?)] = []
   /// Events that the host raises, to deliver when the inputs are settled.
   var raised: [String] = []
   /// Runs to take back from the launcher.
@@ -92,13 +95,15 @@ struct EngineTurn {
     let pluginHealth: [HealthChange]
     let liveSteps: [(identifier: TaskIdentifier, step: Int)]
     let tokensBefore: [(RequestID, Int64?)]
+    let wakesBefore: [(TaskIdentifier, RateLimiter?)]
     /// Whether due times or live counts were changed.
     let changedHandlers: Bool
   }
 
   /// A position in a turn.
   struct Mark {
-    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents, submitted, tokensBefore: Int
+    fileprivate let expirations, events, raised, stopped, pluginHealth, liveSteps, changes, incidents, submitted: Int
+    fileprivate let tokensBefore, wakesBefore: Int
   }
 
   /// The current position; later effects can be dropped.
@@ -107,7 +112,7 @@ struct EngineTurn {
       expirations: expirations.count, events: events.count, raised: raised.count, stopped: stopped.count,
       pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count,
       submitted: submitted.count,
-      tokensBefore: tokensBefore.count)
+      tokensBefore: tokensBefore.count, wakesBefore: wakesBefore.count)
   }
 
   /// Counts a request that became live (1) or ended (−1).
@@ -118,6 +123,7 @@ struct EngineTurn {
     let dropped = Dropped(
       stopped: Array(stopped[mark.stopped...]), pluginHealth: Array(pluginHealth[mark.pluginHealth...]),
       liveSteps: Array(liveSteps[mark.liveSteps...]), tokensBefore: Array(tokensBefore[mark.tokensBefore...]),
+      wakesBefore: Array(wakesBefore[mark.wakesBefore...]),
       changedHandlers: changes != mark.changes)
     expirations.removeLast(expirations.count - mark.expirations)
     events.removeLast(events.count - mark.events)
@@ -128,6 +134,7 @@ struct EngineTurn {
     incidents.removeLast(max(0, incidents.count - mark.incidents))
     submitted.removeLast(submitted.count - mark.submitted)
     tokensBefore.removeLast(tokensBefore.count - mark.tokensBefore)
+    wakesBefore.removeLast(wakesBefore.count - mark.wakesBefore)
     return dropped
   }
 }

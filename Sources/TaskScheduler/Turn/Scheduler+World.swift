@@ -12,8 +12,12 @@ extension Scheduler {
   public func cannotWake(_ trouble: String) { inspect { core, _ in core.wakeTrouble = trouble } }
 
   /// Handles a change of the wall clock or a sleep of the machine; `reference` is the new relation of the clocks.
-  public func clockChanged(_ reference: ClockReference, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void = { _ in }) {
-    write(completion) { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
+  ///
+  /// - Parameter slept: Whether the machine slept: then occurrences before now were missed.
+  public func clockChanged(
+    _ reference: ClockReference, slept: Bool, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void = { _ in }
+  ) {
+    write(completion) { core, transaction, now in try core.clockChanged(reference, slept: slept, transaction, now: now) }
   }
 
   /// Delivers an event to the requests that wait for it; see ``EventReceipt``.

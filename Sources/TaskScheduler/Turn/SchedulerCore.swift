@@ -1,4 +1,5 @@
 import Failpoints
+import SchedulingLimits
 import TaskModel
 
 /// Decides what runs when. It has no thread, no clock and no I/O: each step gets a transaction and a time, so a test can run a day of
@@ -74,6 +75,8 @@ final class SchedulerCore {
   var nextDeadline: NextDue = .unknown
   /// Occurrences before this moment were missed: the host was down, or the machine slept.
   var awakeSince: WallTime
+  /// The same on the boot clock; nil until the clocks are known.
+  var awakeSinceBoot: WallTime?
   /// The same for the fleet's requests: no host of the fleet was up.
   var fleetAwakeSince = WallTime.distantPast
   /// The host's name in the fleet.
@@ -236,6 +239,7 @@ final class SchedulerCore {
     takeBack(dropped.pluginHealth)
     takeBack(dropped.liveSteps)
     takeBack(dropped.tokensBefore)
+    takeBack(dropped.wakesBefore)
     guard dropped.changedHandlers else { return }
     forgetAll()
   }
@@ -257,7 +261,10 @@ final class SchedulerCore {
   /// Undoes the turn in memory after a failed commit, and forgets what the commit may have changed.
   func undoTurn(now: WallTime) {
     for entry in turn.started { notBegun(entry) }
-    for run in turn.claimed { _ = forget(run, now: now) }
+    for run in turn.claimed {
+      if let entry = live[run] { handlers[entry.identifier]?.shares?.end(run, took: nil) }
+      _ = forget(run, now: now)
+    }
     for entry in turn.ended {
       live[entry.run] = entry
       slotTaken(entry)
@@ -279,6 +286,7 @@ final class SchedulerCore {
     takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
     takeBack(turn.tokensBefore)
+    takeBack(turn.wakesBefore)
     if let before = turn.pausesBefore { pauses = before }
     if let before = turn.objectivesBefore { objectives = before }
     if let before = turn.noticesBefore { notices = before }
@@ -293,8 +301,13 @@ final class SchedulerCore {
     live.removeValue(forKey: entry.run)
     unrecorded.remove(entry.run)
     limits.give(entry)
+    handlers[entry.identifier]?.shares?.end(entry.run, took: nil)
     recount(entry.identifier) { $0.recount(by: -1) }
     limits.letGo(entry.run)
+  }
+
+  private func takeBack(_ wakes: [(TaskIdentifier, RateLimiter?)]) {
+    for (identifier, before) in wakes.reversed() { limits.set(before, wakesOf: identifier) }
   }
 
   // MARK: Live requests

@@ -50,7 +50,7 @@ final class SchedulingEngine {
     let lost = try store.commit { transaction in
       let hasBooted = try clocks.map { clocks in
         let known = try transaction.clockReference()
-        try core.clockChanged(clocks, transaction, now: now)
+        try core.clockChanged(clocks, slept: true, transaction, now: now)
         return known?.boot != clocks.boot
       }
       let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)

@@ -197,7 +197,7 @@ package final class SteppedScheduler {
 
   /// Receives a change of the wall clock.
   package func clockChanged(_ reference: ClockReference) throws(RequestRefusal) {
-    try change { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
+    try change { core, transaction, now in try core.clockChanged(reference, slept: false, transaction, now: now) }
   }
 
   /// Receives the machine's current conditions. Asks runs that require a lost condition to stop.
