@@ -1,7 +1,7 @@
 // The days of the history, and what is removed when its time is over.
 
 extension FleetSchema {
-  /// Lets one host at a time go on: the others find the work done. A row, which only hosts may lock: an advisory lock could be anybody's.
+  /// Lets one host at a time go on: the others leave it for their next time. A row, which only hosts may lock: an advisory lock could be anybody's.
   static func onDuty(orElse leave: String) -> String {
     "PERFORM FROM taskhost.fleet FOR NO KEY UPDATE SKIP LOCKED; IF NOT FOUND THEN \(leave); END IF;"
   }
@@ -84,7 +84,7 @@ extension FleetSchema {
       oldest bigint := now / day - (SELECT history_days FROM taskhost.fleet);
       strays bigint[]; forgotten bigint;
     BEGIN
-      \(onDuty(orElse: "RETURN false"))
+      \(onDuty(orElse: "RETURN true"))
       -- A request that lives keeps its key, however old that is.
       DELETE FROM taskhost.idempotency WHERE ctid = ANY (ARRAY(
         SELECT i.ctid FROM taskhost.idempotency i WHERE i.since < oldest * day

@@ -61,15 +61,17 @@ extension FleetSchema {
     END $$
     """
 
-  /// The edges of requests that the host has taken. What ends from now on is noted anew. Of requests that wait for more, what was handed on
-  /// is left out, since nobody needs it yet and it may be much: it is empty here, and ``follow`` leaves it as it is.
+  /// The edges of requests that the host has taken. What ends from now on is noted anew. Of requests that wait for another one than those of
+  /// `visiting`, what was handed on is left out, since nobody needs it yet and it may be much: it is empty here, and ``follow`` leaves it as it is.
+  /// With NULL, all is there.
   private static let edgesOf = """
-    CREATE OR REPLACE FUNCTION taskhost.edges_of(me uuid, ids bigint[])
+    CREATE OR REPLACE FUNCTION taskhost.edges_of(me uuid, ids bigint[], visiting bigint[] DEFAULT NULL)
     RETURNS TABLE (request bigint, predecessor bigint, on_failure text, ended text, output bytea) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     BEGIN
       DELETE FROM taskhost.undecided u USING taskhost.claim c WHERE u.request = ANY (ids) AND c.request = u.request AND c.incarnation = me;
-      RETURN QUERY WITH waiting AS (SELECT DISTINCT e.request FROM taskhost.edge e WHERE e.request = ANY (ids) AND e.ended IS NULL)
+      RETURN QUERY WITH waiting AS (
+          SELECT DISTINCT e.request FROM taskhost.edge e WHERE e.request = ANY (ids) AND e.ended IS NULL AND e.predecessor <> ALL (visiting))
         SELECT e.request, e.predecessor, e.on_failure, e.ended, CASE
             WHEN e.output IS NULL OR NOT EXISTS (SELECT FROM waiting w WHERE w.request = e.request) THEN e.output ELSE '' END
         FROM taskhost.edge e WHERE e.request = ANY (ids) ORDER BY e.request, e.place;
@@ -97,7 +99,7 @@ extension FleetSchema {
           AS u (r, p, f, e, o, place) ORDER BY u.r, u.p
         ON CONFLICT (request, predecessor) DO UPDATE
           SET place = excluded.place, on_failure = excluded.on_failure, ended = excluded.ended,
-            output = CASE WHEN excluded.ended IS NOT NULL THEN coalesce(edge.output, excluded.output) END;
+            output = CASE WHEN excluded.ended = edge.ended THEN coalesce(edge.output, excluded.output) ELSE excluded.output END;
     END $$
     """
 

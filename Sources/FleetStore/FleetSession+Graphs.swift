@@ -6,12 +6,17 @@ import TaskStore
 extension FleetSession {
   /// The edges of requests that the host has taken, in order. What ends from now on is noted anew, see ``FleetExchange/undecided``.
   ///
-  /// They have the outputs of the predecessors that have succeeded, from whichever host.
-  package func takeEdges(_ incarnation: String, of ids: [RequestID]) throws(FleetError) -> [RequestID: [DependencyRecord]] {
+  /// They have the outputs of the predecessors that have succeeded, from whichever host, but not those of requests that wait for another one
+  /// besides.
+  ///
+  /// - Parameter visiting: What the host has taken with them, and may end at once; nil asks for all outputs.
+  package func takeEdges(
+    _ incarnation: String, of ids: [RequestID], with visiting: [RequestID]?
+  ) throws(FleetError) -> [RequestID: [DependencyRecord]] {
     try edges(
       PostgresStatement(
-        "SELECT request, predecessor, on_failure, ended, output FROM taskhost.edges_of($1::uuid, $2)", .text(incarnation),
-        .ints(ids.map(\.sequence))))
+        "SELECT request, predecessor, on_failure, ended, output FROM taskhost.edges_of($1::uuid, $2, $3::bigint[])", .text(incarnation),
+        .ints(ids.map(\.sequence)), visiting.map { .ints($0.map(\.sequence)) } ?? .text(nil)))
   }
 
   /// The edges of requests, in order.

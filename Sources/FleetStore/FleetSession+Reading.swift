@@ -184,17 +184,21 @@ extension FleetSession {
     return Dictionary(found) { first, _ in first }
   }
 
-  /// How many bytes the payloads and the checkpoints have of those of these requests that have not ended, with what ``takeEdges(_:of:)`` reads.
-  package func bytes(of ids: [RequestID]) throws(FleetError) -> [RequestID: Int] {
+  /// How many bytes the payloads and the checkpoints have of those of these requests that have not ended, with what
+  /// ``takeEdges(_:of:with:)`` reads.
+  ///
+  /// - Parameter hasOutputs: Whether that reads all outputs.
+  package func bytes(of ids: [RequestID], hasOutputs: Bool = false) throws(FleetError) -> [RequestID: Int] {
     let rows = try ask(
       PostgresStatement(
         """
         SELECT r.id, \(FleetSchema.bytes(of: "r")) + (
-          SELECT CASE WHEN bool_or(e.ended IS NULL) THEN 0 ELSE coalesce(sum(octet_length(e.output)), 0) END
+          SELECT CASE WHEN $2 = 0 AND bool_or(e.ended IS NULL AND e.predecessor <> ALL ($1)) THEN 0
+              ELSE coalesce(sum(octet_length(e.output)), 0) END
             + \(Limits.payloadBytes) * count(*) FILTER (WHERE e.ended = 'succeeded' AND e.output IS NULL)
           FROM taskhost.edge e WHERE e.request = r.id)
         FROM taskhost.request r WHERE r.id = ANY ($1)
-        """, .ints(ids.map(\.sequence))))
+        """, .ints(ids.map(\.sequence)), .int(hasOutputs ? 1 : 0)))
     let found = (0..<rows.count).compactMap { row in
       rows.int(row, 0).map { (RequestID(sequence: $0, origin: origin), Int(clamping: rows.int(row, 1) ?? 0)) }
     }

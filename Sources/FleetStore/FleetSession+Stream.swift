@@ -51,7 +51,8 @@ extension FleetSession {
               SELECT e.* FROM names n CROSS JOIN LATERAL (
                 SELECT r.id, r.record AS run, r.request, r.ended FROM taskhost.run r WHERE r.identifier = n.identifier
                   AND r.ended >= (SELECT coalesce($1, taskhost.now_ms() - $3)) AND r.incarnation IS DISTINCT FROM $2::uuid
-                  AND r.id <> ALL ($4::text[])
+                  -- Hashed, unlike <> ALL before PostgreSQL 15.
+                  AND CASE WHEN r.id = ANY ($4::text[]) THEN false ELSE true END
                 ORDER BY r.ended LIMIT \(Self.mostEnds)) AS e
               ORDER BY e.ended LIMIT \(Self.mostEnds)) AS f
             WINDOW oldest AS (ORDER BY f.ended, f.id)) AS w
@@ -87,13 +88,14 @@ extension FleetSession {
         """
         SELECT q.id, q.payload, q.record, false, t.at, taskhost.now_ms(), t.request FROM (SELECT 1) AS one LEFT JOIN LATERAL (
           SELECT * FROM taskhost.told t WHERE t.at >= $1 AND t.incarnation IS DISTINCT FROM $2::uuid
-            AND NOT EXISTS (SELECT FROM unnest($3::bigint[], $4::bigint[]) AS u (request, at) WHERE u.request = t.request AND u.at = t.at)
+            AND CASE WHEN t.request || ' ' || t.at = ANY ($3::text[]) THEN false ELSE true END
           ORDER BY t.at, t.request LIMIT \(Self.mostEnds)) AS t ON true
         LEFT JOIN LATERAL (
           SELECT r.id, ''::bytea AS payload, r.record FROM taskhost.request r WHERE r.id = t.request
           UNION ALL SELECT e.id, ''::bytea, e.record FROM taskhost.ended e WHERE e.id = t.request LIMIT 1) AS q ON true
         ORDER BY t.at, t.request
-        """, .int(time.unixMilliseconds), .text(incarnation), .ints(told.map(\.key.sequence)), .ints(told.map(\.value.unixMilliseconds))))
+        """, .int(time.unixMilliseconds), .text(incarnation),
+        .texts(told.map { "\($0.key.sequence) \($0.value.unixMilliseconds)" })))
     var ends = FleetEnds<RequestID, RequestRecord>(until: WallTime(unixMilliseconds: rows.int(0, 5) ?? 0))
     guard let last = rows.int(rows.count - 1, 4) else { return ends }
     if rows.count >= Self.mostEnds { (ends.isPart, ends.until) = (true, WallTime(unixMilliseconds: last)) }
@@ -109,7 +111,8 @@ extension FleetSession {
   package func lastRun(of request: RequestID) throws(FleetError) -> RunRecord? {
     runs(
       try ask(
-        PostgresStatement("SELECT record, ended FROM taskhost.run WHERE request = $1 ORDER BY id DESC LIMIT 1", .int(request.sequence)))
+        PostgresStatement(
+          "SELECT record, ended FROM taskhost.run WHERE request = $1 ORDER BY ended DESC, id DESC LIMIT 1", .int(request.sequence)))
     ).first
   }
 

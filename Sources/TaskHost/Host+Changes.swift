@@ -83,9 +83,14 @@ extension Host {
     // First those of the fleet: if its database is away, nothing is done.
     var (count, next): (Int, RequestID?) = (0, nil)
     repeat {
-      let part = try await carryOutInFleet(.cancel, tag: tag, identifier: identifier, after: next, limit: BulkOrder.atOnce)
-      count += part.done.count
-      next = part.next
+      do throws(RequestRefusal) {
+        let part = try await carryOutInFleet(.cancel, tag: tag, identifier: identifier, after: next, limit: BulkOrder.atOnce)
+        count += part.done.count
+        next = part.next
+      } catch {
+        guard count > 0 else { throw error }
+        throw RequestRefusal(error.code, "\(error.message); \(count) requests are cancelled already", field: error.field)
+      }
     } while next != nil
     if let tag {
       count += try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }

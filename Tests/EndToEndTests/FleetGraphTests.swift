@@ -95,6 +95,48 @@ struct FleetGraphTests {
     }
   }
 
+  @Test("what waits for a request and for what fails because of that has the outputs of all others, in one look")
+  func whatever() async throws {
+    try await withSides { fleet, first, second, lines in
+      let early = try await FleetGround.submit(first, "--resource", "left", "--payload", "{\"x\":0}")
+      #expect(try lines.line() == "a {\"x\":0}")
+      let broken = try await FleetGround.submit(first, "--resource", "right", "--payload", "{\"wait\":0,\"fail\":0}")
+      #expect(try lines.line() == "b {\"wait\":0,\"fail\":0}")
+      let next = try await FleetGround.submit(second, "--follows", broken)
+      let last = try await FleetGround.submit(
+        second, "--resource", "left", "--follows", early, "--follows", "\(broken):ignore", "--follows", "\(next):ignore")
+      try await first.request(early, is: "succeeded")
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"a\":1}")
+      try await first.request(last, is: "succeeded")
+      try await second.request(next, is: "failed")
+    }
+  }
+
+  @Test("predecessors that failed and are retried one after the other hand on what they come to then")
+  func retriedBoth() async throws {
+    try await withSides { fleet, first, second, lines in
+      let waiting = try await FleetGround.submit(first, "--resource", "right", "--payload", "{\"wait\":0,\"fail\":0}")
+      #expect(try lines.line() == "b {\"wait\":0,\"fail\":0}")
+      let other = try await FleetGround.submit(
+        first, "--resource", "left", "--follows", "\(waiting):ignore", "--payload", "{\"fail\":0}")
+      let last = try await FleetGround.submit(second, "--resource", "left", "--follows", waiting, "--follows", other)
+      try await Self.go(fleet)
+      #expect(try lines.line() == "a {\"fail\":0}")
+      for id in [waiting, other, last] { try await first.request(id, is: "failed") }
+      _ = FileManager.default.createFile(atPath: fleet.pipe + ".mended", contents: nil)
+      #expect(try await second.cli("tasks", "retry", waiting).status == 0)
+      #expect(try lines.line() == "b {\"wait\":0,\"fail\":0}")
+      try await Self.go(fleet)
+      try await first.request(waiting, is: "succeeded")
+      #expect(try await second.json("tasks", "show", last)["state"]?.string == "failed")
+      #expect(try await first.cli("tasks", "retry", other).status == 0)
+      #expect(try lines.line() == "a {\"fail\":0}")
+      #expect(try lines.line() == "a {\"b\":1,\"a\":1}")
+      try await second.request(last, is: "succeeded")
+    }
+  }
+
   @Test("a whole graph is submitted at once, or nothing of it, and again with the same keys stands for the same requests")
   func graphs() async throws {
     try await withSides { fleet, first, second, lines in

@@ -35,13 +35,13 @@ struct FleetGraphStoreTests {
     #expect(exchange.undecided == [waiting], "it is seen at once")
     #expect(try fleet.session.take(host, [waiting]).count == 1)
     #expect(try fleet.session.exchange(other, settling: [], wanting: []).undecided.isEmpty, "one host decides")
-    let edges = try fleet.session.takeEdges(host, of: [waiting])
+    let edges = try fleet.session.takeEdges(host, of: [waiting], with: [])
     #expect(edges[waiting] == [DependencyRecord(predecessor: first, onFailure: .fail, ended: .succeeded, output: [7, 8])])
     // The host is lost before it has decided.
     #expect(try fleet.session.fence("a", because: "test").hosts == 1)
     #expect(try fleet.session.exchange(other, settling: [], wanting: []).undecided == [waiting])
     var record = try fleet.session.take(other, [waiting])[0].record.get()
-    #expect(try fleet.session.takeEdges(other, of: [waiting]) == edges)
+    #expect(try fleet.session.takeEdges(other, of: [waiting], with: []) == edges)
     try record.apply(.unblocked)
     var decided = SettledRequest(record: record, lane: claimed[0].lane, runs: [])
     decided.edges = edges[waiting] ?? []
@@ -64,7 +64,7 @@ struct FleetGraphStoreTests {
       for _ in 0..<2 {
         let taken = try #require(try fleet.session.take(host, [waiting]).first)
         #expect(try (fleet.session.bytes(of: [waiting])[waiting] ?? 0) <= 1 + Limits.payloadBytes)
-        let edges = try fleet.session.takeEdges(host, of: [waiting])[waiting] ?? []
+        let edges = try fleet.session.takeEdges(host, of: [waiting], with: [])[waiting] ?? []
         found.append(edges.map(\.output))
         var given = SettledRequest(record: try taken.record.get(), lane: taken.lane, runs: [])
         given.edges = edges
@@ -127,7 +127,7 @@ struct FleetGraphStoreTests {
     _ = try fleet.session.exchange(host, settling: [fleet.settled(fleet.claim(host, 1)[0], as: .failed)], wanting: [])
     for (id, predecessor) in [(next, first), (last, next)] {
       let taken = try fleet.session.take(host, [id])[0]
-      let edges = try fleet.session.takeEdges(host, of: [id])[id] ?? []
+      let edges = try fleet.session.takeEdges(host, of: [id], with: [])[id] ?? []
       #expect(edges.map(\.ended) == [.failed] && edges.map(\.predecessor) == [predecessor])
       var record = try taken.record.get()
       try record.apply(.predecessorFailed)

@@ -154,6 +154,13 @@ extension FleetAgent.State {
     return sum
   }
 
+  /// How many requests of each lane the host has and cannot read.
+  var unreadCounts: [Int64: Int] {
+    var counts: [Int64: Int] = [:]
+    for holding in holdings.values where !holding.isHandedOver { counts[holding.lane, default: 0] += 1 }
+    return counts
+  }
+
   /// How many requests of each lane the host has, besides those that have ended, and those that it cannot read.
   ///
   /// - Parameter taken: Those of the ended ones that are with the caller.

@@ -16,6 +16,9 @@ extension FleetExchanges {
   /// The most bytes of what has ended, and is not recorded, with which the host claims more.
   private static let mostEnded = 4 * ClaimedRequest.bytesTogether
 
+  /// The most requests of a lane that the host holds and cannot read, with which it claims more of that lane.
+  private static let mostUnread = 100
+
   /// Finds the lanes of requests that need nothing but their time.
   func findPlainLanes(_ session: FleetSession) throws(FleetError) {
     var plain = try session.plainLanes(of: identifiers)
@@ -39,6 +42,7 @@ extension FleetExchanges {
     looks.opens(in: demands.compactMap(\.opensIn).min())
     let isAhead = demands.contains { $0.spare > 0 } && agent.heldBytes < Self.mostHeldAhead
     let counts = agent.heldCounts(besides: ended)
+    let unread = agent.state.withLock { $0.unreadCounts }
     var held: [TaskIdentifier: Int] = [:]
     for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
     giveBack(
@@ -47,6 +51,8 @@ extension FleetExchanges {
         return isTooMuch && counts[lane.id] != nil ? lane.id : nil
       })
     return zip(all, demands).compactMap { lane, demand in
+      // What only a newer host can read is for that.
+      guard unread[lane.id, default: 0] < Self.mostUnread else { return nil }
       var room = demand.room
       if isAhead, demand.spare > 0 {
         let spare = demand.busy + demand.room + demand.spare - (held[lane.lane.identifier] ?? 0)
@@ -74,7 +80,9 @@ extension FleetExchanges {
     if claimed.indices.reduce(0, { $0 + claimed[$1].bytes }) > ClaimedRequest.bytesTogether / 2 { return true }
     let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
     var counts: [TaskIdentifier: Int] = [:]
-    for claim in claimed { if let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 } }
+    for claim in claimed {
+      if case .success = claim.record, let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 }
+    }
     return wanted.contains { (counts[$0.identifier] ?? 0) >= $0.limit }
   }
 

@@ -18,26 +18,26 @@ extension FleetAgent {
 extension FleetExchanges {
   /// Finds what is to be cancelled because plugins have asked for that while they launched: what is submitted from now on is not meant.
   ///
-  /// - Returns: Whether there is nothing to find any more. Some is found in each turn.
+  /// - Returns: Whether there is nothing to find any more. Each turn finds a part.
   func findLaunchCancels(_ session: FleetSession) throws(FleetError) -> Bool {
-    if launchCancels == nil {
-      let identifiers = agent.state.withLock { $0.launchCancels }
-      guard !identifiers.isEmpty else { return true }
-      guard let end = try session.draw(1).first else { return false }
-      launchCancels = (RequestView.waiting(of: identifiers.sorted(), after: nil, limit: Self.mostClaimed), identifiers, end)
+    if launchCancels == nil, agent.state.withLock({ !$0.launchCancels.isEmpty }), let end = try session.draw(1).first {
+      // What is asked for from now on needs another search.
+      let identifiers = agent.state.withLock { state in
+        defer { state.launchCancels = [] }
+        return state.launchCancels
+      }
+      launchCancels = (RequestView.waiting(of: identifiers.sorted(), after: nil, limit: Self.mostClaimed), end)
     }
-    guard let (scan, identifiers, end) = launchCancels else { return true }
+    guard let (scan, end) = launchCancels else { return true }
     let part = try session.scan(scan) { !$0.request.isSchedule }
-    let next = part.next.flatMap { $0 < end ? $0 : nil }
-    launchCancels?.scan.after = next
-    if next == nil { launchCancels = nil }
-    let isMore = agent.state.withLock { state in
-      if next == nil { state.launchCancels.subtract(identifiers) }
+    launchCancels?.scan.after = part.next
+    if part.next.map({ $0 >= end }) ?? true { launchCancels = nil }
+    let isDone = agent.state.withLock { state in
       state.unwanted += part.records.lazy.map(\.id).filter { $0 < end }
-      return !state.launchCancels.isEmpty
+      return launchCancels == nil && state.launchCancels.isEmpty
     }
-    if isMore { agent.wake() }
-    return !isMore
+    if !isDone { agent.wake() }
+    return isDone
   }
 
   /// Cancels what somebody cancelled while it went to the fleet: a host may have it by now.

@@ -32,7 +32,7 @@ final class FleetExchanges {
   /// The mark of the fleet's pauses that the scheduler knows.
   private var pausesMark = ""
   /// Where the search for what plugins have cancelled at their launch goes on, and the first id that is not meant; nil if it does not.
-  var launchCancels: (scan: RequestScan, identifiers: Set<TaskIdentifier>, end: RequestID)?
+  var launchCancels: (scan: RequestScan, end: RequestID)?
   /// When what waits here is looked at next.
   private var waitingDue = MonotonicTime(nanoseconds: 0)
 

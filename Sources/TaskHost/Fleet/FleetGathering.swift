@@ -68,7 +68,8 @@ extension FleetExchanges {
     }
     gathering.count = taken.count
     let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id)
-    let edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph)
+    // What was dead may wait for what has ended meanwhile.
+    let edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph, with: errand.revives ? nil : taken.map(\.id))
     // The texts of requests that had a key may be older than who holds it.
     let keyed = taken.filter { (try? $0.record.get())?.mayHaveKey == true }.map(\.id)
     let keys = try session.keys(of: keyed)
@@ -104,7 +105,7 @@ extension FleetExchanges {
     guard errand.revives else { return try session.take(incarnation, ids) }
     let wanted = Set(ids)
     let all = try ids + session.failed(becauseOf: ids).filter { !wanted.contains($0) }
-    let count = max(ids.count, try countTogether(of: all, session))
+    let count = max(ids.count, try countTogether(of: all, session, hasOutputs: true))
     if count < all.count {
       let what = "\(count - ids.count) of the \(all.count - ids.count) requests that failed because of it"
       agent.log.notice("\(what) are retried with \(ids.first?.description ?? "one"): the others are too large to go at once")
@@ -148,10 +149,10 @@ extension FleetExchanges {
     return taken
   }
 
-  private func countTogether(of ids: [RequestID], _ session: FleetSession) throws(FleetError) -> Int {
+  private func countTogether(of ids: [RequestID], _ session: FleetSession, hasOutputs: Bool = false) throws(FleetError) -> Int {
     guard ids.count > Self.fewUnweighed else { return ids.count }
     let first = Array(ids.prefix(Self.mostClaimed))
-    let bytes = try session.bytes(of: first)
+    let bytes = try session.bytes(of: first, hasOutputs: hasOutputs)
     return FleetAgent.countTogether(first.count) { bytes[first[$0]] ?? 0 }
   }
   /// The most predecessors of what is submitted at once: the outputs of all of them are read.
@@ -228,7 +229,7 @@ extension FleetExchanges {
     while let id = chains.popLast() {
       guard let record = try? taken.first(where: { $0.id == id })?.record.get(), record.state == .blocked else { continue }
       let named = Set(record.request.after.map(\.predecessor))
-      let edges = try session.takeEdges(incarnation, of: [id])[id] ?? []
+      let edges = try session.takeEdges(incarnation, of: [id], with: [])[id] ?? []
       let links = edges.filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }.map(\.predecessor)
       for link in links where !taken.contains(where: { $0.id == link }) {
         let found = try session.take(incarnation, [link])

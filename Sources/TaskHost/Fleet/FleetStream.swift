@@ -9,27 +9,9 @@ final class FleetStream {
   /// When the database is asked next.
   private var due = MonotonicTime(nanoseconds: 0)
 
-  /// Ends that were told of and may be found again.
-  private struct Ends<ID: Hashable> {
-    /// Since when, by the database's clock, the next look goes.
-    var since: WallTime
-    private(set) var times: [ID: WallTime] = [:]
-
-    init(since: WallTime) { self.since = since }
-
-    mutating func note(_ found: [ID: WallTime], until: WallTime) {
-      times.merge(found) { $1 }
-      since = until.moved(by: .zero - FleetStream.overlap)
-      if times.count > FleetStream.mostTold {
-        since = max(since, times.values.sorted()[times.count - FleetStream.mostTold])
-      }
-      times = times.filter { $0.value >= since }
-    }
-  }
-
   private struct Told {
-    var runs: Ends<RunID>?
-    var requests: Ends<RequestID>?
+    var runs: FleetToldEnds<RunID>?
+    var requests: FleetToldEnds<RequestID>?
     /// Until when what goes on was looked at, by the database's clock, and the runs that go on, as they were told of.
     var liveUntil: WallTime?
     var live: [RunID: RunRecord] = [:]
@@ -44,13 +26,10 @@ final class FleetStream {
   /// How often the database is asked at least while somebody reads.
   static let pause = Duration.seconds(1)
   private static let pauseAfterFailure = Duration.seconds(5)
-  /// How far back it is looked again: rows have the time of their statement, and are seen after their commit, for which a host waits about as
-  /// long.
-  private static let overlap = Duration.seconds(12)
-  /// The most ends that are known to be told of.
-  private static let mostTold = 10_000
   /// How often it is looked at most for more ends at once.
   private static let mostParts = 4
+  /// How many of what may be untold are looked at once.
+  private static let mostUntold = 100
   /// The most runs that go on of which it is known what was told.
   private static let mostLive = 10_000
 
@@ -83,7 +62,7 @@ final class FleetStream {
     var next = told ?? Told()
     defer { told = next }
     if next.live.count >= Self.mostLive { next.live = [:] }
-    for run in try session.running(toldSince: next.liveUntil?.moved(by: .zero - Self.overlap), besides: incarnation) {
+    for run in try session.running(toldSince: next.liveUntil?.moved(by: .zero - FleetToldEnds<RunID>.overlap), besides: incarnation) {
       if next.live[run.id] == nil, next.liveUntil != nil { agent.observe(.run(run)) }
       tell(run, after: next.live[run.id], since: known)
       next.live[run.id] = run
@@ -95,13 +74,13 @@ final class FleetStream {
         agent.observe(.run(run))
         if let request { agent.observe(.request(request)) }
       }
-      next.runs = next.runs ?? Ends(since: ends.until)
+      next.runs = next.runs ?? FleetToldEnds(since: ends.until)
       next.runs?.note(ends.times, until: ends.until)
       next.liveUntil = ends.until
       guard ends.isPart else { break }
     }
     // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
-    var requests = next.requests ?? Ends(since: (next.liveUntil ?? .distantPast).moved(by: .zero - age - Self.pause * 5))
+    var requests = next.requests ?? FleetToldEnds(since: (next.liveUntil ?? .distantPast).moved(by: .zero - age - Self.pause * 5))
     defer { next.requests = requests }
     for _ in 0..<Self.mostParts {
       let ends = try session.endedWithoutRun(since: requests.since, besides: incarnation, told: requests.times)
@@ -109,10 +88,12 @@ final class FleetStream {
       requests.note(ends.times, until: ends.until)
       guard ends.isPart else { break }
     }
-    for id in agent.takeUntold() {
-      guard let request = try session.request(id), request.state.isFinal else { continue }
-      if let run = try session.lastRun(of: id) { agent.observe(.run(run)) }
-      agent.observe(.request(request))
+    for id in agent.state.withLock({ Array($0.untold.prefix(Self.mostUntold)) }) {
+      if let request = try session.request(id), request.state.isFinal {
+        if let run = try session.lastRun(of: id) { agent.observe(.run(run)) }
+        agent.observe(.request(request))
+      }
+      agent.state.withLock { _ = $0.untold.remove(id) }
     }
   }
 
@@ -139,16 +120,5 @@ extension [LogLine] {
       return self[(last + 1 - common)...last].elementsEqual(seen.suffix(common))
     }
     return end.map { dropFirst($0 + 1) } ?? self[...]
-  }
-}
-
-extension FleetAgent {
-  /// Takes some of what those who read events may not know of, see ``State/untold``.
-  fileprivate func takeUntold() -> [RequestID] {
-    state.withLock { state in
-      let some = state.untold.prefix(100)
-      state.untold.subtract(some)
-      return Array(some)
-    }
   }
 }
