@@ -168,28 +168,13 @@ extension SchedulerCore {
     }
     guard distance < .zero else { return }
     // The clock was set back: a time of day between now and the next occurrence comes again.
-    for var record in try transaction.pendingByCalendar() {
+    for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
       let offset = offset(of: record)
-      let time = now.moved(by: .zero - offset)
-      if record.attemptsSpent == 0 {
-        let next = firstDue(of: record.request, now: time)
-        guard next.moved(by: offset) < record.due else { continue }
-        (record.due, record.occurrence) = (next.moved(by: offset), next)
-      } else {
-        // A backoff lasts as long as before.
-        record.due = record.due.moved(by: distance)
-        record.occurrence = record.occurrence.map { min($0, time) }
-      }
+      let next = firstDue(of: record.request, now: now.moved(by: .zero - offset))
+      guard next.moved(by: offset) < record.due else { continue }
+      (record.due, record.occurrence) = (next.moved(by: offset), next)
       try transaction.update(record)
       note(record)
-    }
-    for var record in try transaction.running() where record.id.origin != fleet {
-      guard let occurrence = record.occurrence, case .cron = record.request.repetition?.schedule else { continue }
-      let time = now.moved(by: .zero - offset(of: record))
-      guard occurrence > time else { continue }
-      // The next one is after now, and not after the time of this one, which lies ahead again.
-      record.occurrence = time
-      try transaction.update(record)
     }
   }
 }
