@@ -155,6 +155,14 @@ struct FleetGraphTests {
       #expect(try lines.line() == "a {\"b\":1}")
       #expect(try lines.line() == "b {\"b\":1,\"a\":1}")
       try await first.request(ids.last ?? "", is: "succeeded")
+      // Each waits for the one before, and none for a request that is there already.
+      let chain =
+        ["{\"identifier\": \"job\", \"delay_ms\": 3600000}"]
+        + (0..<1200).map { "{\"identifier\": \"job\", \"after\": [\"@\($0)\"]}" }
+      let long = try await first.post("/v1/requests", "[\(chain.joined(separator: ","))]")
+      #expect(try long.status == 201 && Self.ids(long).count == 1201, "\(long.status)")
+      #expect(try await first.cli("tasks", "cancel", Self.ids(long)[0]).status == 0)
+      try await first.request(Self.ids(long)[1200], is: "cancelled")
       let unknown = "01a2250d-ece0-7fff-8401-31a187eaa482"
       let half = try await second.post(
         "/v1/requests", "[{\"identifier\": \"job\", \"delay_ms\": 60000}, {\"identifier\": \"job\", \"after\": [\"\(unknown)\"]}]")

@@ -188,14 +188,15 @@ extension FleetExchanges {
     gathering.visitors.drawn = try session.draw(requests.count)
     gathering.visitors.known = try session.known(requests.compactMap(\.idempotencyKey))
     var seen = gathering.visitors.known.values.map(\.request)
-    let named = Set(requests.flatMap(\.after))
+    var named: Set<RequestID> = []
+    for dependency in requests.flatMap(\.after) {
+      if case .request(let id) = dependency.predecessor, id.origin == session.origin { named.insert(id) }
+    }
     guard named.count <= Self.mostPredecessors else {
       let what = "the requests wait for \(named.count) others together, more than \(Self.mostPredecessors)"
       return .failure(RequestRefusal(.limit, "\(what): submit fewer of them at once", field: .after))
     }
-    for dependency in named {
-      if case .request(let id) = dependency.predecessor, id.origin == session.origin { seen.append(id) }
-    }
+    seen += named
     var policies: [FleetUniqueKey: Set<ConflictPolicy>] = [:]
     for request in requests {
       let isKnown = request.idempotencyKey.map { gathering.visitors.known[$0] != nil } == true

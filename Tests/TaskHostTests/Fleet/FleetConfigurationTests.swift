@@ -39,6 +39,12 @@ import Testing
     #expect(found(address) == [])
   }
 
+  @Test("transfers are each host's own")
+  func transfers() {
+    let found = problems("[fleet]\nurl = \"host=h\"\n[plugin.\"org.taskhost.transfers\"]\nscope = \"fleet\"")
+    #expect(found.count == 1 && found[0].contains("the files of transfers are each host's own"), "\(found)")
+  }
+
   @Test("a scope that only a restart changes is named with its plugin")
   func scope() throws {
     func configuration(_ scope: String) throws -> HostConfiguration {
