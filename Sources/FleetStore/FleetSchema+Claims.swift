@@ -109,8 +109,8 @@ extension FleetSchema {
     // next one is due, one that prefers another host may be taken, or a deadline or a pause ends, which requests somebody has cancelled (see
     // `cancelled`), which ones are late, whether an event is to be told of, in which of the lanes `watched` requests are ready and left, in
     // which others from `start` on and besides the needs that are `shut`, if the host names its `identifiers` (see find_lanes), and the
-    // pauses, if they are not those of `known_pauses`. A host that finds nothing writes nothing,
-    // but the lock of what is limited.
+    // pauses, if they are not those of `known_pauses`. A host that finds nothing writes nothing but the locks of
+    // what is limited.
     //
     // `prefers` has, of each lane, the label or the name of the hosts that its requests prefer; '' for none.
     //

@@ -334,7 +334,12 @@ extension FleetSession {
         SELECT run FROM taskhost.claim WHERE run IS NOT NULL AND ($1::bigint IS NULL OR request = $1)
           AND ($2::text IS NULL OR run_id = $2) AND ($3::text IS NULL OR run_id < $3) ORDER BY run_id DESC LIMIT $4
         """, .int(request?.sequence), .text(run?.description), .text(after?.description), .int(Int64(Self.mostRunning))))
-    return (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
+    return Self.liveRuns(rows)
+  }
+
+  /// The runs that go on in one column, those that can be read.
+  static func liveRuns(_ rows: PostgresRows) -> [RunRecord] {
+    (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
   }
 
   /// The most of them in one answer: each has the last lines of its log.

@@ -26,7 +26,7 @@ extension FleetSession {
       PostgresStatement(
         "SELECT run FROM taskhost.claim WHERE told >= coalesce($1, 0) AND incarnation IS DISTINCT FROM $2::uuid ORDER BY run_id",
         .int(time?.unixMilliseconds), .text(incarnation)))
-    return (0..<rows.count).compactMap { row in rows.bytes(row, 0).flatMap { try? RecordText.run($0, isLive: true) } }
+    return Self.liveRuns(rows)
   }
 
   /// Runs that other hosts have ended since a time of the database, each with its request as it is now.
@@ -34,9 +34,9 @@ extension FleetSession {
   /// - Parameters:
   ///   - time: Nil: what has ended within `age`.
   ///   - incarnation: This host, whose ends are left out.
-  ///   - told: Runs that are left out too.
+  ///   - told: Runs that are left out too, each with the time of its end.
   package func endedRuns(
-    since time: WallTime?, or age: Duration, besides incarnation: String?, told: some Sequence<RunID>
+    since time: WallTime?, or age: Duration, besides incarnation: String?, told: [RunID: WallTime]
   ) throws(FleetError) -> FleetEnds<RunID, (run: RunRecord, request: RequestRecord?)> {
     let rows = try ask(
       PostgresStatement(
@@ -63,7 +63,7 @@ extension FleetSession {
           UNION ALL SELECT id, ''::bytea, record, false FROM taskhost.ended WHERE id = u.request LIMIT 1) AS q ON true
         ORDER BY u.ended, u.id
         """, .int(time?.unixMilliseconds), .text(incarnation), .int(age.wholeMilliseconds.adding(saturating: 1)),
-        .texts(told.map(\.description))))
+        .texts(told.keys.map(\.description))))
     var ends = FleetEnds<RunID, (run: RunRecord, request: RequestRecord?)>(until: WallTime(unixMilliseconds: rows.int(0, 6) ?? 0))
     guard let found = rows.int(0, 7), let last = rows.int(rows.count - 1, 1) else { return ends }
     if found >= Self.mostEnds || rows.count < found { (ends.isPart, ends.until) = (true, WallTime(unixMilliseconds: last)) }
@@ -79,9 +79,9 @@ extension FleetSession {
   ///
   /// - Parameters:
   ///   - incarnation: This host, whose ends are left out.
-  ///   - told: Ends that are left out too.
+  ///   - told: Ends that are left out too, each with its time.
   package func endedWithoutRun(
-    since time: WallTime, besides incarnation: String?, told: some Collection<(key: RequestID, value: WallTime)>
+    since time: WallTime, besides incarnation: String?, told: [RequestID: WallTime]
   ) throws(FleetError) -> FleetEnds<RequestID, RequestRecord> {
     let rows = try ask(
       PostgresStatement(

@@ -206,9 +206,9 @@ extension ScannedRequests {
 /// A page of what several have found, as if they were one.
 ///
 /// - Parameters:
-///   - looked: The last one that each has looked at; nil if there are no more.
+///   - looked: How far each of them has looked; nil if it has no more.
 ///   - precedes: The order of the ids.
-/// - Returns: Also the last one that all have looked at; nil if there are no more.
+/// - Returns: The page, and where the next one begins: after that id. Nil on the last page.
 func mergedPage<Record, ID>(
   _ records: [Record], looked: [ID?], limit: Int, id: (Record) -> ID, precedes: (ID, ID) -> Bool
 ) -> (records: [Record], next: ID?) {

@@ -166,10 +166,10 @@ public final class MemoryHost: ControlledHost {
 
   // MARK: ControlledHost
 
-  /// There is no fleet.
+  /// It shares its queue with nobody.
   public var isInFleet: Bool { false }
 
-  /// There is no fleet.
+  /// Without a fleet, nothing has to be parked.
   public func submitOrPark(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] { try await submit(requests) }
 
   /// As the protocol says.

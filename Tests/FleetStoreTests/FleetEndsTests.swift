@@ -6,7 +6,7 @@ import Testing
 
 /// What other hosts have ended, as a host tells its observers of it.
 struct FleetEndsTests {
-  /// Lets a host end so many requests, each with so many bytes of log.
+  /// Lets a host end `count` requests, each with `bytes` of log lines.
   private func end(_ count: Int, bytes: Int = 0, in fleet: TestFleet, as host: String) throws {
     _ = try fleet.session.enqueue(try (0..<count).map { _ in try fleet.draft() })
     var left = count
@@ -28,7 +28,7 @@ struct FleetEndsTests {
     var (counts, since): ([Int], WallTime?) = ([], nil)
     var isMore = true
     while isMore {
-      let ends = try fleet.session.endedRuns(since: since, or: .seconds(60), besides: other, told: told.keys)
+      let ends = try fleet.session.endedRuns(since: since, or: .seconds(60), besides: other, told: told)
       counts.append(ends.ended.count)
       told.merge(ends.times) { $1 }
       since = ends.until.moved(by: .seconds(-10))
@@ -44,7 +44,7 @@ struct FleetEndsTests {
     try end(1200, in: fleet, as: host)
     let (counts, areOnce) = try parts(of: fleet, besides: other)
     #expect(counts == [1000, 200] && areOnce)
-    #expect(try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: host, told: []).ended.isEmpty)
+    #expect(try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: host, told: [:]).ended.isEmpty)
   }
 
   @Test("a part has no more bytes than a host should read at once, but at least one end")

@@ -307,9 +307,9 @@ struct FleetQueueTests {
     let lost = try #require(try fleet.runs(of: claimed[0].id).first)
     #expect(lost.id == run.id && lost.outcome == .lost && (lost.ended ?? .distantPast) >= now + .seconds(-1))
     #expect(try fleet.session.run(run.id) == lost && fleet.session.runs(RunQuery()).records == [lost])
-    let ends = try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: other, told: [])
+    let ends = try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: other, told: [:])
     #expect(ends.ended.map(\.run) == [lost] && !ends.isPart && ends.times[lost.id] == lost.ended)
-    #expect(try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: other, told: [lost.id]).ended.isEmpty)
+    #expect(try fleet.session.endedRuns(since: nil, or: .seconds(60), besides: other, told: ends.times).ended.isEmpty)
     #expect(try fleet.session.running(nil).isEmpty && fleet.claim(other, 2).count == 2)
     #expect(try fleet.session.successes(of: [fleet.identifier], within: .seconds(60)).isEmpty)
   }

@@ -397,15 +397,6 @@ final class FleetAgent: Sendable {
     return live.wait() == 0
   }
 
-  /// See ``State/endedBytes(besides:)``.
-  func endedBytes(besides taken: [Ended]) -> Int { state.withLock { $0.endedBytes(besides: taken) } }
-
-  /// See ``State/heldCounts(besides:)``.
-  func heldCounts(besides taken: [Ended]) -> [Int64: Int] { state.withLock { $0.heldCounts(besides: taken) } }
-
-  /// How many bytes the host's requests had when it claimed them.
-  var heldBytes: Int { state.withLock { $0.heldBytes } }
-
   /// Whether the host has requests of the fleet.
   var holdsAny: Bool { state.withLock { !$0.holdings.isEmpty } }
 

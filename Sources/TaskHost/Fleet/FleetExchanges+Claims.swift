@@ -35,14 +35,13 @@ extension FleetExchanges {
   func demand(besides ended: [FleetAgent.Ended]) -> [FleetDemand] {
     let all = lanes.all
     // What ends faster than the database takes it would fill the memory.
-    guard !all.isEmpty, agent.endedBytes(besides: ended) < Self.mostEnded else { return [] }
+    guard !all.isEmpty, agent.state.withLock({ $0.endedBytes(besides: ended) }) < Self.mostEnded else { return [] }
     let answer = Awaited<[LaneDemand]>()
     agent.scheduler.demand(for: all.map(\.lane)) { answer.set($0) }
     let demands = answer.wait()
     looks.opens(in: demands.compactMap(\.opensIn).min())
-    let isAhead = demands.contains { $0.spare > 0 } && agent.heldBytes < Self.mostHeldAhead
-    let counts = agent.heldCounts(besides: ended)
-    let unread = agent.state.withLock { $0.unreadCounts }
+    let isAhead = demands.contains { $0.spare > 0 } && agent.state.withLock { $0.heldBytes } < Self.mostHeldAhead
+    let (counts, unread) = agent.state.withLock { ($0.heldCounts(besides: ended), $0.unreadCounts) }
     var held: [TaskIdentifier: Int] = [:]
     for lane in all { held[lane.lane.identifier, default: 0] += counts[lane.id] ?? 0 }
     giveBack(

@@ -9,8 +9,8 @@ import TaskScheduler
 /// Each schedule is one request of the fleet, with the unique key that it has on one host. If the configurations of hosts differ, the host
 /// that was launched or reloaded last decides. A schedule ends when no host has it any more.
 ///
-/// Some seconds later, the host adds once more what is missing: at that moment, another host may have ended a schedule because it did not know
-/// yet that this one has it. What somebody cancels after that stays cancelled until a host is launched or reloaded.
+/// A few seconds later, the host adds what is missing by then: another host may have ended a schedule before it knew that this one has it. What
+/// somebody cancels after that stays cancelled until a host is launched or reloaded.
 final class FleetSchedules {
   private let agent: FleetAgent
   /// The version of the schedules that was brought into the fleet; the version of which nothing was missing some seconds later; and the

@@ -68,7 +68,7 @@ final class FleetStream {
       next.live[run.id] = run
     }
     for _ in 0..<Self.mostParts {
-      let ends = try session.endedRuns(since: next.runs?.since, or: age, besides: incarnation, told: next.runs?.times.keys.map { $0 } ?? [])
+      let ends = try session.endedRuns(since: next.runs?.since, or: age, besides: incarnation, told: next.runs?.times ?? [:])
       for (run, request) in ends.ended {
         tell(run, after: next.live.removeValue(forKey: run.id), since: known)
         agent.observe(.run(run))
@@ -80,12 +80,13 @@ final class FleetStream {
       guard ends.isPart else { break }
     }
     // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
-    var requests = next.requests ?? FleetToldEnds(since: (next.liveUntil ?? .distantPast).moved(by: .zero - age - Self.pause * 5))
-    defer { next.requests = requests }
+    let first = (next.liveUntil ?? .distantPast).moved(by: .zero - age - Self.pause * 5)
     for _ in 0..<Self.mostParts {
-      let ends = try session.endedWithoutRun(since: requests.since, besides: incarnation, told: requests.times)
+      let ends = try session.endedWithoutRun(
+        since: next.requests?.since ?? first, besides: incarnation, told: next.requests?.times ?? [:])
       for request in ends.ended where request.state.isFinal { agent.observe(.request(request)) }
-      requests.note(ends.times, until: ends.until)
+      next.requests = next.requests ?? FleetToldEnds(since: first)
+      next.requests?.note(ends.times, until: ends.until)
       guard ends.isPart else { break }
     }
     for id in agent.state.withLock({ Array($0.untold.prefix(Self.mostUntold)) }) {
