@@ -116,10 +116,18 @@ extension MemoryTransaction {
     forget(Set(dropped).filter { $0 <= pruning.through })
   }
 
-  /// Removes the record of a removed repeating request if the identifier has run since, and succeeded since the record's last success.
+  /// Removes the record of a removed repeating request, or of the unique key of a removed request if no other one has that and the identifier
+  /// has many, if the identifier has run since, and succeeded since the record's last success.
   private func forgetSchedule(of row: MemoryRow) {
-    let key = ScheduleKey(identifier: row.record.request.identifier, subject: .request(row.sequence))
+    let (identifier, uniqueKey) = (row.record.request.identifier, row.record.request.uniqueKey)
+    let key = ScheduleKey(identifier: identifier, subject: uniqueKey.map { .key(ExactText($0)) } ?? .request(row.sequence))
     guard let schedule = schedules[key] else { return }
+    if let uniqueKey {
+      let last = schedule.run.flatMap { runs[$0]?.request.sequence }
+      guard last == row.sequence || last.flatMap({ rows[$0] }) == nil, holders[OwnedKey(uniqueKey, of: identifier)] == nil,
+        schedules.keys.filter({ $0.identifier == identifier && $0.subject.key != nil }).count > ScheduleRecord.keysKept
+      else { return }
+    }
     let others = schedules.filter { $0.key.identifier == key.identifier && $0.key != key }.values
     guard others.contains(where: { $0.run ?? 0 > schedule.run ?? 0 }),
       schedule.success == nil || others.contains(where: { $0.success ?? 0 > schedule.success ?? 0 })

@@ -103,7 +103,7 @@ extension SQLiteTransaction {
       try PreparedStatement(database, "DELETE FROM \($0) = ?")
     }
     for request in ended {
-      try statements.schedules.removed(request: request.id, of: request.identifier, database)
+      try statements.schedules.removed(request: request.id, of: request.identifier)
       try removeTags(of: request.id)
       for statement in remove { try statement.run(.integer(request.id)) }
       try statements.counts.removed(request.identifier, request.state)

@@ -36,7 +36,7 @@ final class ScheduleTable {
   }
 
   var changes = Changes()
-  private let subject, select, insert, update, deleteRun, selectByID: PreparedStatement
+  private let subject, select, insert, update, deleteRun, selectByID, isKeySpare, isOutlived, delete: PreparedStatement
 
   init(_ database: Database) throws {
     func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(database, sql) }
@@ -47,6 +47,18 @@ final class ScheduleTable {
     insert = try prepare("INSERT INTO schedules (identifier, kind, name, failures) VALUES (?, ?, ?, 0) RETURNING id")
     update = try prepare("UPDATE schedules SET run = ?, success = ?, success_ms = ?, failures = ?, failing_since_ms = ? WHERE id = ?")
     deleteRun = try prepare("DELETE FROM runs WHERE id = ?")
+    delete = try prepare("DELETE FROM schedules WHERE id = ?")
+    isOutlived = try prepare(
+      """
+      SELECT EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND id <> ?2 AND run > ?3)
+        AND (?4 IS NULL OR EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND id <> ?2 AND success > ?4))
+      """)
+    isKeySpare = try prepare(
+      """
+      SELECT EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND kind = ?2 LIMIT 1 OFFSET \(ScheduleRecord.keysKept))
+        AND NOT EXISTS (SELECT 1 FROM requests WHERE identifier = ?1 AND unique_key = ?3 AND state < 50)
+        AND NOT EXISTS (SELECT 1 FROM runs u JOIN requests r ON r.id = u.request WHERE u.id = ?5 AND r.id <> ?4)
+      """)
   }
 
   /// Updates the schedule of a run that will be added.
@@ -104,25 +116,24 @@ final class ScheduleTable {
     return row?.needs(run) ?? false
   }
 
-  /// Removes the record of a removed repeating request if the identifier has run since, and succeeded since the record's last success.
-  func removed(request: Int64, of identifier: Int64, _ database: Database) throws {
-    let key = Key(identifier: identifier, kind: .request, name: Array("\(request)".utf8))
+  /// Removes the record of a removed repeating request, or of the unique key of a removed request if no other one has that and the identifier
+  /// has many, if the identifier has run since, and succeeded since the record's last success. The request is still there.
+  func removed(request: Int64, of identifier: Int64) throws {
+    let key = try key(of: request, identifier)
+    guard key.kind != .others else { return }
     let values: [PreparedStatement.Value] = [
       .integer(identifier), .integer(key.kind.stored), .text(String(decoding: key.name, as: UTF8.self)),
     ]
     guard let known = try select.rows(values, read: Self.row).first else { return }
     let row = changes.rows[known.id] ?? known
+    if key.kind == .key, try !isKeySpare.rows(values + [.integer(request), .integer(row.run)], read: { $0.integer(0) != 0 }).contains(true) {
+      return
+    }
     // The query must see the changes of this transaction.
     try write()
-    let newer = try PreparedStatement(
-      database,
-      """
-      SELECT EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND id <> ?2 AND run > ?3)
-        AND (?4 IS NULL OR EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND id <> ?2 AND success > ?4))
-      """
-    ).rows(.integer(identifier), .integer(row.id), .integer(row.run ?? 0), .integer(row.success)) { $0.integer(0) != 0 }.first
-    guard newer == true else { return }
-    try PreparedStatement(database, "DELETE FROM schedules WHERE id = ?").run(.integer(row.id))
+    let numbers: [PreparedStatement.Value] = [.integer(identifier), .integer(row.id), .integer(row.run ?? 0), .integer(row.success)]
+    guard try isOutlived.rows(numbers, read: { $0.integer(0) != 0 }).contains(true) else { return }
+    try delete.run(.integer(row.id))
     changes.rows[row.id] = nil
     changes.numbers[key] = nil
     changes.drop(row.run)

@@ -89,6 +89,38 @@ import Testing
     #expect(try store.lastRuns().mapValues(\.id.sequence) == [.sample(): 72])
   }
 
+  @Test("of the unique keys that no request has any more, a thousand are remembered", arguments: StoreUnderTest.allCases)
+  func spareKeys(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    defer { store.close() }
+    let many = Int64(ScheduleRecord.keysKept) + 10
+    let (live, letter, first) = (many + 1, many + 2, many + 100)
+    try store.commit { transaction in
+      for number in 1...many { try transaction.insert(Self.ended(number, .succeeded, key: "order \(number)", store)) }
+      // The keys of the first two are in use: one has a live request, the other a dead letter that ran last.
+      try transaction.insert(.sample(live, origin: store.origin, key: "order 1"))
+      try transaction.insert(Self.ended(letter, .failed, key: "order 2", store))
+      for number in 1...many {
+        try transaction.append(
+          RunRecord(
+            id: store.runID(first + number), request: store.id(number), identifier: .sample(), attempt: 1, started: .ms(number),
+            ended: .ms(number), outcome: .succeeded))
+      }
+      try transaction.append(
+        RunRecord(
+          id: store.runID(first + many + 1), request: store.id(letter), identifier: .sample(), attempt: 1, started: .ms(many),
+          ended: .ms(many), outcome: .failed))
+    }
+    while try store.commit({ try $0.prune(before: .ms(1_000_000), keeping: 0, limit: 300) }) {}
+    let keys = Set(try store.schedules(limit: 5000, onlyFailing: false).compactMap(\.key))
+    #expect(keys.count == ScheduleRecord.keysKept)
+    #expect(keys.isSuperset(of: ["order 1", "order 2", "order \(many)"]) && !keys.contains("order 3"))
+    var history = RunQuery()
+    history.limit = 5000
+    // 1,000 keys with a success each, and the failure of the dead letter.
+    #expect(try store.runs(history).count == ScheduleRecord.keysKept + 1)
+  }
+
   @Test("a dead letter stays until it is none any more, whatever the limits are", arguments: StoreUnderTest.allCases)
   func deadLetters(_ kind: StoreUnderTest) throws {
     let store = try open(kind)

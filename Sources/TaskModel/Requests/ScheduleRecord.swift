@@ -37,6 +37,9 @@ public struct ScheduleRecord: Sendable, Hashable {
     return key.map { "\(identifier)/\($0)" } ?? identifier.rawValue
   }
 
+  /// How many unique keys of an identifier a store remembers at least, once no request has them any more.
+  package static let keysKept = 1000
+
   /// Records in the order of listings. It moves each once: a record is large.
   public static func listed(_ records: [ScheduleRecord]) -> [ScheduleRecord] {
     records.indices.sorted { isListedBefore(records[$0], records[$1]) }.map { records[$0] }
