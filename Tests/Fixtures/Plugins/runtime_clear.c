@@ -25,6 +25,7 @@ static taskhost_result handle(taskhost_task task, void *context) {
   if (!self.probe) return TASKHOST_FAILURE;
   sem_init(&self.called, 0, 0);
   CHECK(api->set_expiration_handler(task, on_expiry, &self) == TASKHOST_OK);
+  sem_post(&self.probe->reached);
   await(&self.called);
   sem_post(&self.probe->reached);
   self.probe->values[1] = api->set_expiration_handler(task, NULL, NULL);
