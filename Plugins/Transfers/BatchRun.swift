@@ -132,7 +132,7 @@ final class BatchRun {
         download.stop(isOver: isOver)
       case .upload(let upload):
         // Without a place to go on, another run sends these bytes again.
-        if upload.resumption != nil, group.uploaded(index) > 0 { hasProgressed = true }
+        if upload.resumption != nil, upload.isKept, group.uploaded(index) > 0 { hasProgressed = true }
       }
       report.items[index].problem = nil
     }
@@ -254,7 +254,8 @@ final class BatchRun {
       if restarts[index, default: 0] <= Self.mostRestarts {
         queue.append(index)
       } else {
-        fail(index, "the server changes the content again and again", isTemporary: false)
+        let what = batch.items[index].isDownload ? "changes the content" : "forgets what it has, or where it ends,"
+        fail(index, "the server \(what) again and again", isTemporary: false)
       }
     case .failed(let problem, let isTemporary, let delay):
       if let delay { retryAfter = max(retryAfter ?? delay, delay) }

@@ -15,8 +15,13 @@ struct FileFailure: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// - Parameter doing: A verb and its object, such as "open /a".
   init(doing: String, _ code: Int32 = errno) {
-    let remedy = code == EACCES || code == EPERM || code == EROFS ? ": entitle the plugin to that directory" : ""
+    let remedy =
+      switch code {
+      case EACCES, EPERM, EROFS: ": entitle the plugin to that directory"
+      case EFBIG: ": the plugin may write files of 1 GiB, or as large as its limits.memory"
+      default: ""
+      }
     sentence = "cannot \(doing): \(String(cString: strerror(code)))\(remedy)"
-    isTemporary = [ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, EFBIG].contains(code)
+    isTemporary = [ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM].contains(code)
   }
 }

@@ -95,8 +95,15 @@ final class PartFile {
     unlink(notePath)
   }
 
+  /// The size of the largest file that this process may write.
+  private static let longest: Int64 = {
+    var limit = rlimit()
+    return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 ? Int64(clamping: limit.rlim_cur) : .max
+  }()
+
   /// Begins the content of that version: nothing of another one remains.
   func begin(validator: String?, source: String?, total: Int64?) throws(FileFailure) {
+    if let total, total > Self.longest { throw FileFailure(doing: "keep \(total) bytes as \(target)", EFBIG) }
     // A note that is on the disk must never stand beside bytes of another version, whatever reaches the disk first.
     let mustForget = note.synced > 0
     (note.validator, note.source, note.total, note.synced) = (validator, source, total, 0)

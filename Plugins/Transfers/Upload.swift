@@ -28,6 +28,9 @@ final class Upload {
   /// Where the upload can go on, if it breaks.
   private(set) var resumption: Resumption?
 
+  /// Whether the server has kept what was sent earlier: what is sent now is progress.
+  private(set) var isKept = true
+
   var size: Int64 { stamp.size }
   /// Where what is sent now begins.
   var offset: Int64 { if case .append(_, let offset) = step { offset } else { 0 } }
@@ -101,9 +104,9 @@ final class Upload {
       case .askOffset(let place): return offset(head, place)
       case .append(let place, _):
         if head.status == 409 {
-          // Another part has arrived than the server told.
+          // Another part has arrived than the server told. It may say so each time.
           step = .askOffset(place)
-          return .goOn
+          return .again
         }
         return Self.isGone(head.status) ? beginAgain() : concluded(head)
       }
@@ -132,6 +135,10 @@ final class Upload {
     }
     // Everything has arrived, but the answer was lost.
     if head.values("upload-complete").first == "?1" { return concluded(head) }
+    isKept = offset > place.offset ?? 0
+    var place = place
+    place.offset = offset
+    resumption = place
     step = .append(place, from: offset)
     return .goOn
   }

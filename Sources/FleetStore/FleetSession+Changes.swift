@@ -60,18 +60,25 @@ extension FleetSession {
     }
     let repeating = settled.lazy.map(\.record).filter { !$0.state.isFinal && $0.isRepeating }.map(\.id.sequence)
     if !repeating.isEmpty { statements.append(PostgresStatement("SELECT taskhost.check_followed($1)", .ints(Array(repeating)))) }
-    statements += Self.finish(incarnation, settled)
-    if !heard.isEmpty { statements.append(Self.forget(heard)) }
-    if !keys.moved.isEmpty {
-      statements.append(
-        PostgresStatement(
-          "SELECT taskhost.rekey($1, $2)", .ints(keys.moved.keys.map(\.sequence)), .texts(keys.moved.values.map { $0 })))
-    }
+    // A key is let go before another request has it, which may be one that lives again.
+    let (given, letGo) = (keys.moved.filter { $0.value != nil }, keys.moved.filter { $0.value == nil })
+    statements += Self.rekey(letGo) + Self.finish(incarnation, settled) + Self.forget(heard) + Self.rekey(given)
     _ = try ask(statements + drafts.map { Self.enqueue(named: $0) } + Self.graph(settled, adding: drafts, keys))
   }
 
+  private static func rekey(_ moved: [RequestID: String?]) -> [PostgresStatement] {
+    guard !moved.isEmpty else { return [] }
+    return [
+      PostgresStatement("SELECT taskhost.rekey($1, $2)", .ints(moved.keys.map(\.sequence)), .texts(moved.values.map { $0 }))
+    ]
+  }
+
   /// Removes notes, unless the same event has come again with another payload.
-  private static func forget(_ notes: [FleetNote]) -> PostgresStatement {
+  private static func forget(_ notes: [FleetNote]) -> [PostgresStatement] {
+    notes.isEmpty ? [] : parts(of: notes.count) { notes[$0].event.payload?.count ?? 0 }.map { forget(notes[$0]) }
+  }
+
+  private static func forget(_ notes: ArraySlice<FleetNote>) -> PostgresStatement {
     PostgresStatement(
       """
       DELETE FROM taskhost.raised r USING unnest($1::bigint[], $2::text[], $3::bytea[]) AS u (request, event, payload)

@@ -78,6 +78,22 @@ extension FleetSession {
     self.ids(try ask(PostgresStatement("SELECT request FROM taskhost.failed_because($1)", .ints(ids.map(\.sequence)))))
   }
 
+  /// The blocked requests that were appended to these under a unique key, those that were appended to them, and so on; none if there are more
+  /// than `most`.
+  package func followers(of ids: [RequestID], besides others: [RequestID], most: Int) throws(FleetError) -> [RequestID] {
+    let found = self.ids(
+      try ask(
+        PostgresStatement(
+          """
+          WITH RECURSIVE down AS (
+            SELECT u.id FROM unnest($1) AS u (id)
+            UNION SELECT r.id FROM down d JOIN taskhost.edge e ON e.predecessor = d.id AND e.ended IS NULL AND e.on_failure = 'fail'
+              JOIN taskhost.request r ON r.id = e.request AND r.state = 'blocked' AND strpos(r.record, '"on_conflict":"') > 0
+          ) SELECT d.id FROM down d WHERE d.id <> ALL ($2) LIMIT $3
+          """, .ints(ids.map(\.sequence)), .ints(others.map(\.sequence)), .int(Int64(most) + 1))))
+    return found.count > most ? [] : found
+  }
+
   /// The predecessors of these requests, and of a failed one its own, and so on.
   package func leading(to ids: [RequestID]) throws(FleetError) -> [RequestID] {
     self.ids(try ask(PostgresStatement("SELECT request FROM taskhost.leading_to($1)", .ints(ids.map(\.sequence)))))

@@ -197,6 +197,7 @@ extension FleetSession {
               ELSE coalesce(sum(octet_length(e.output)), 0) END
             + \(Limits.payloadBytes) * count(*) FILTER (WHERE e.ended = 'succeeded' AND e.output IS NULL)
           FROM taskhost.edge e WHERE e.request = r.id)
+          + coalesce((SELECT octet_length(n.payload) FROM taskhost.raised n WHERE n.request = r.id), 0)
         FROM taskhost.request r WHERE r.id = ANY ($1)
         """, .ints(ids.map(\.sequence)), .int(hasOutputs ? 1 : 0)))
     let found = (0..<rows.count).compactMap { row in

@@ -29,6 +29,8 @@ package struct TransferReport: Codable, Sendable, Equatable {
     package var url: String
     /// The stamp of the file when the upload began.
     package var file: String
+    /// How many bytes the server last said it has; nil if it was not asked yet.
+    package var offset: Int64?
 
     package init(url: String, file: String) { (self.url, self.file) = (url, file) }
   }

@@ -17,6 +17,8 @@ public final class PluginWorker: Sendable {
     /// Nil if the host has none.
     let cgroups: WorkerCgroups?
     let owners: RunOwners
+    /// Answers what launching plugins ask of the stores, which may take seconds.
+    let questions = JobDesk<ObjectIdentifier>("launch questions", mostWaiting: 1024, mostOfOne: 16)
     /// Told what happens, on the loop's thread or a caller's; returns promptly.
     let sink: @Sendable (LauncherEvent) -> Void
   }
@@ -216,7 +218,16 @@ public final class PluginWorker: Sendable {
     }
     switch answering {
     case .refuse(let failure): answer(.failure(failure))
-    case .askPolicy: answer(askPolicy(call, in: process))
+    case .askPolicy:
+      guard case .launchPending = call else { return answer(askPolicy(call, in: process)) }
+      // It may have to ask the fleet's database.
+      let isTaken = surroundings.questions.take(from: ObjectIdentifier(self)) { [self] in
+        answer(askPolicy(call, in: process))
+        return .zero
+      } failed: {
+        answer(.failure(CallFailure(.unavailable, $0.description)))
+      }
+      if !isTaken { answer(.failure(CallFailure(.limit, "too many questions wait for an answer: ask again later"))) }
     case .serve(let run): surroundings.services.serve(call, for: run, completion: answer)
     }
   }

@@ -217,7 +217,8 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
     switch Purpose(rawValue: purpose) {
     case .link:
       if writable { flush() }
-      if readable { receive(limit: 256) }
+      // A bounded share, so that a busy worker does not hold up the others: what it asks for may be read from the disk.
+      if readable { receive(limit: 256, until: SystemClock.now + .milliseconds(5)) }
     case .output: if let output, !output.read() { forget(.output) }
     case .errors: if let errors, !errors.read() { forget(.errors) }
     case .end: reap()
@@ -225,10 +226,9 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
     }
   }
 
-  /// A bounded share, so that a busy worker does not hold up the others.
-  private func receive(limit: Int) {
+  private func receive(limit: Int, until deadline: MonotonicTime? = nil) {
     var left = limit
-    while left > 0, !isBroken {
+    while left > 0, !isBroken, deadline.map({ SystemClock.now < $0 }) ?? true {
       left -= 1
       do throws(LinkError) {
         guard let received = try link.receive(wait: false) else { return }

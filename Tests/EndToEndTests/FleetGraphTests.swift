@@ -224,6 +224,42 @@ struct FleetGraphTests {
     }
   }
 
+  @Test("the key of a chain goes back to the request that still runs, whichever one behind it ends, and a retry takes it again")
+  func chained() async throws {
+    try await withSides { fleet, first, second, lines in
+      func submit(_ host: HostProcess, _ policy: String, _ arguments: String...) async throws -> (id: String, how: String) {
+        let answer = try await host.json(["submit", "job", "--key", "k", "--on-conflict", policy] + arguments)
+        return (answer["id"]?.string ?? "", answer["disposition"]?.string ?? "\(answer)")
+      }
+      let head = try await submit(first, "append", "--resource", "right", "--payload", "{\"wait\":0}").id
+      #expect(try lines.line() == "b {\"wait\":0}")
+      let middle = try await submit(first, "append", "--resource", "left").id
+      let tail = try await submit(second, "append", "--resource", "right").id
+      #expect(try await second.cli("tasks", "cancel", middle).status == 0)
+      try await first.request(tail, is: "cancelled")
+      let kept = try await submit(first, "keep")
+      #expect(kept.id == head && kept.how == "kept", "\(kept)")
+      let broken = try await FleetGround.submit(first, "--resource", "left", "--on-event", "push", "--payload", "{\"fail\":0}")
+      let next = try await submit(second, "append", "--resource", "left", "--follows", broken)
+      #expect(next.how == "appended")
+      let last = try await submit(first, "append", "--resource", "right")
+      #expect(last.how == "appended")
+      #expect(try await second.cli("notify", "push").status == 0)
+      #expect(try lines.line() == "a {\"fail\":0}")
+      for id in [next.id, last.id] { try await second.request(id, is: "failed") }
+      #expect(try await submit(second, "keep").id == head)
+      _ = FileManager.default.createFile(atPath: fleet.pipe + ".mended", contents: nil)
+      #expect(try await second.cli("tasks", "retry", broken).status == 0)
+      #expect(try lines.line() == "a {\"fail\":0}")
+      for id in [next.id, last.id] { #expect(try await first.json("tasks", "show", id)["state"]?.string == "blocked") }
+      #expect(try await submit(first, "keep").id == last.id)
+      try await first.request(broken, is: "succeeded")
+      try await Self.go(fleet)
+      for side in ["a", "b"] { #expect(try lines.line().hasPrefix(side)) }
+      for id in [head, next.id, last.id] { try await first.request(id, is: "succeeded") }
+    }
+  }
+
   @Test("a request that others of the fleet wait for cannot begin to repeat, wherever it is")
   func followed() async throws {
     try await withSides { fleet, first, second, lines in

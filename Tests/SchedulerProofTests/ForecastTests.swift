@@ -67,6 +67,39 @@ import Testing
     #expect(forecast.entries.map(\.request.sequence) == [2])
   }
 
+  @Test("requests of a fleet and of the host's own are forecast together: who waits for whom, and when one starts")
+  func fleet() {
+    let shared: UInt64 = 77
+    func ofFleet(_ record: RequestRecord) -> RequestRecord {
+      var record = record
+      record.id = RequestID(sequence: record.id.sequence, origin: shared)
+      return record
+    }
+    let own = Self.record(1, due: .seconds(5))
+    let first = ofFleet(Self.record(1, Self.other))
+    let second = ofFleet(
+      Self.record(2, Self.other) { record in
+        record.place(in: .blocked)
+        record.blockedBy = first.id
+      })
+    var queue = ForecastQueue([own, first, second], durations: [.sample(): .seconds(10), Self.other: .seconds(20)])
+    queue.edges = [second.id: [DependencyRecord(predecessor: first.id, onFailure: .fail)]]
+    let forecast = Self.basis().forecast(of: queue, to: Self.now + .seconds(250))
+    #expect(forecast.entries.map(\.request) == [first.id, own.id, second.id])
+    #expect(Self.seconds(forecast) == [0, 5, 20])
+    #expect(forecast.held.isEmpty)
+    let gates = [Gate(kind: "time", sentence: "not before its time", since: Self.now, until: Self.now + .seconds(5))]
+    // The first of the queue is the fleet's.
+    for record in [own, second] {
+      let explained = Self.basis().complete(
+        RequestExplanation(id: record.id, gates: record.id == own.id ? gates : [Gate(kind: "predecessor", sentence: "it waits", since: Self.now)]), of: record
+      ) { _ in
+        ForecastQueue([first, own, second], edges: queue.edges, durations: queue.durations)
+      }
+      #expect(explained.earliestStart == Self.now + .seconds(record.id == own.id ? 5 : 20))
+    }
+  }
+
   @Test("names what is held, and why: conditions, quarantine, a missing plugin, an event; what is only due later is not")
   func held() {
     let absent = TaskIdentifier.sample("org.example.absent")

@@ -214,14 +214,19 @@ import Testing
     #expect(TimerTakeover.findings(of: machine).map(\.kind) == ["nothing"])
   }
 
-  @Test("a schedule that cron cannot say is refused, and the times beside it stay")
+  @Test("a timer with a time that cron cannot say is left as it is: it would be switched off with all of its times")
   func partly() {
     let report = Self.report([
       "a.timer": "[Timer]\nOnCalendar=*-*~1 05:00\nOnCalendar=06:00\n", "a.service": "[Service]\nExecStart=-/bin/true\n",
     ])
     #expect(!report.isComplete)
-    #expect(report.commands.first?.schedule == "cron 0 6 * * *")
-    #expect(report.commands.first?.exitCodes.map(\.code) == ["other"])
+    #expect(report.commands.isEmpty)
+    #expect(report.findings.count { $0.kind == "refused" } == 2)
+    let forgotten = Self.report([
+      "a.timer": "[Timer]\nOnCalendar=*-*~1 05:00\nOnCalendar=\nOnCalendar=06:00\n", "a.service": "[Service]\nExecStart=-/bin/true\n",
+    ])
+    #expect(forgotten.commands.first?.schedule == "cron 0 6 * * *")
+    #expect(forgotten.commands.first?.exitCodes.map(\.code) == ["other"])
   }
 
   @Test("continued lines, comments among them, drop-ins and empty files are read as systemd reads them")

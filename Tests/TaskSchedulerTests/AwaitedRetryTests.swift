@@ -91,6 +91,24 @@ import Testing
     #expect(world.isRunning(id))
   }
 
+  @Test("one that repeats and has given up waits for its next occurrence, whatever changes")
+  func gaveUp() throws {
+    let world = try world()
+    var request = TaskRequest.sample(every: .seconds(86_400))
+    request.payload = Array("/a".utf8)
+    request.retry = RetryPolicy(attempts: 1)
+    let id = try world.submit(request).id
+    try world.advance(.seconds(86_400))
+    try fail(id, world)
+    let due = try world.record(id).due
+    #expect(try world.record(id).lastOutcome == .retried && world.core.awaitedRetries.paths.isEmpty)
+    #expect(try world.gates(id).first?.hasPrefix("not before its time") == true)
+    try change("/a", world)
+    try world.restart(handlers: [.sample(runs: 4), .sample(Self.other)])
+    try change("/a", world)
+    #expect(try world.record(id).due == due && due > world.now)
+  }
+
   @Test("a change that cannot be recorded ends no backoff, and the next one does")
   func undone() throws {
     let world = try world()

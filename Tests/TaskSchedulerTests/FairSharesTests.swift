@@ -133,6 +133,27 @@ import Testing
     #expect(order.prefix(7).filter { $0 == "few" }.count == 3, "\(order)")
   }
 
+  @Test("what is handed out ahead in a turn whose commit fails is charged to nobody, and what is taken back is charged again")
+  func undone() throws {
+    let world = try Self.world()
+    world.core.policy.claimAhead = .seconds(5)
+    var request = Self.request("a")
+    request.earliestBegin = world.now + .seconds(2)
+    let before = try world.submit(Self.request("b")).id
+    world.store.fail(with: .full("no space"))
+    for _ in 0..<3 { #expect(throws: (any Error).self) { try world.submit(request) } }
+    world.store.fail(with: nil)
+    try world.finish(before, .success)
+    #expect(world.core.handlers[.sample()]?.shares?.owed["a"] == nil)
+    let held = try world.submit(request).id
+    #expect(try world.record(held).state == .claimed)
+    let owed = try #require(world.core.handlers[.sample()]?.shares?.owed["a"])
+    world.store.fail(with: .full("no space"))
+    #expect(throws: (any Error).self) { try world.cancel(held) }
+    world.store.fail(with: nil)
+    #expect(world.core.handlers[.sample()]?.shares?.owed["a"] == owed)
+  }
+
   @Test("within a tenant, priority and time decide")
   func within() throws {
     let world = try Self.world()

@@ -173,6 +173,42 @@ import Testing
     #expect(try world.submit(keyed(.keep)).id == first)
   }
 
+  @Test("a retry gives an appended request its key again, which had gone to the one that it was appended to")
+  func retried() throws {
+    let world = try world()
+    let other = try world.submit().id
+    let head = try world.submit(keyed(.append)).id
+    var request = keyed(.append)
+    request.after = [Dependency(.request(other))]
+    let middle = try world.submit(request).id
+    let tail = try world.submit(keyed(.append)).id
+    try world.finish(other, .failure)
+    for id in [middle, tail] { #expect(try world.record(id).state == .failed) }
+    #expect(try holder(world) == head)
+    _ = try world.retry(other)
+    for id in [middle, tail] { #expect(try world.record(id).state == .blocked) }
+    #expect(try holder(world) == tail)
+    #expect(try world.submit(keyed(.keep)).id == tail)
+    for id in [other, head, middle, tail] { try world.finish(id, .success) }
+    #expect(try world.store.counts() == [.succeeded: 4])
+  }
+
+  @Test("a retry leaves what was appended dead if its key has gone to a new submission")
+  func retriedTooLate() throws {
+    let world = try world()
+    let other = try world.submit().id
+    let head = try world.submit(keyed(.append)).id
+    var request = keyed(.append)
+    request.after = [Dependency(.request(other))]
+    let tail = try world.submit(request).id
+    try world.finish(other, .failure)
+    try world.finish(head, .success)
+    let new = try world.submit(keyed(.append)).id
+    _ = try world.retry(other)
+    #expect(try world.record(tail).state == .failed)
+    #expect(try holder(world) == new)
+  }
+
   @Test("a chain goes on after restarts, and a failing commit leaves the key where it was")
   func restart() throws {
     let world = try world()

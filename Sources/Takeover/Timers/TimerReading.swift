@@ -10,6 +10,8 @@ struct TimerReading {
   private var triggers: [Int] = []
   private var times: [(key: String, value: String)] = []
   private var obstacles: [String] = []
+  /// The times that cannot be carried over. The timer is switched off as a whole, or goes on as a whole.
+  private var lostTimes: [String] = []
   private var service: String
   private var jitter: String?
   private var wakes = false
@@ -43,7 +45,7 @@ struct TimerReading {
       return findings
     }
     let reading = ServiceReading(unit, machine: machine)
-    obstacles += reading.obstacles
+    obstacles += reading.obstacles + lostTimes
     if let obstacle = obstacles.first {
       findings[first].result = .refused("\(service) cannot become a command: \(obstacle)")
       return findings + reading.findings
@@ -78,7 +80,10 @@ struct TimerReading {
         }
         return (.nothing("it has no effect on a command"), [])
       }
-      do throws(ExecLine.Problem) { return timer(key, try specifiers.expand(value)) } catch { return (.refused(error.text), []) }
+      let read: (result: LineFinding.Result, notes: [String])
+      do throws(ExecLine.Problem) { read = timer(key, try specifiers.expand(value)) } catch { read = (.refused(error.text), []) }
+      if key.hasPrefix("On"), case .refused(let why) = read.result { lostTimes.append(why) }
+      return read
     }
   }
 
@@ -87,6 +92,7 @@ struct TimerReading {
       triggers = []
       times = []
       calendar = []
+      lostTimes = []
       return (.setting("forgets the times before"), [])
     }
     switch key {

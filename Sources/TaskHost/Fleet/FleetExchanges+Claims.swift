@@ -17,7 +17,7 @@ extension FleetExchanges {
   private static let mostEnded = 4 * ClaimedRequest.bytesTogether
 
   /// The most requests of a lane that the host holds and cannot read, with which it claims more of that lane.
-  private static let mostUnread = 100
+  private static let mostUnread = 1000
 
   /// Finds the lanes of requests that need nothing but their time.
   func findPlainLanes(_ session: FleetSession) throws(FleetError) {
@@ -79,9 +79,7 @@ extension FleetExchanges {
     if claimed.indices.reduce(0, { $0 + claimed[$1].bytes }) > ClaimedRequest.bytesTogether / 2 { return true }
     let identifiers = Dictionary(wanted.map { ($0.lane, $0.identifier) }) { first, _ in first }
     var counts: [TaskIdentifier: Int] = [:]
-    for claim in claimed {
-      if case .success = claim.record, let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 }
-    }
+    for claim in claimed { if let identifier = identifiers[claim.lane] { counts[identifier, default: 0] += 1 } }
     return wanted.contains { (counts[$0.identifier] ?? 0) >= $0.limit }
   }
 

@@ -20,13 +20,20 @@ extension FleetExchanges {
   ///
   /// - Returns: Whether there is nothing to find any more. Each turn finds a part.
   func findLaunchCancels(_ session: FleetSession) throws(FleetError) -> Bool {
-    if launchCancels == nil, agent.state.withLock({ !$0.launchCancels.isEmpty }), let end = try session.draw(1).first {
-      // What is asked for from now on needs another search.
+    if launchCancels == nil {
+      // Before the end is drawn: what is asked for from now on needs another search.
       let identifiers = agent.state.withLock { state in
         defer { state.launchCancels = [] }
         return state.launchCancels
       }
-      launchCancels = (RequestView.waiting(of: identifiers.sorted(), after: nil, limit: Self.mostClaimed), end)
+      do throws(FleetError) {
+        if !identifiers.isEmpty, let end = try session.draw(1).first {
+          launchCancels = (RequestView.waiting(of: identifiers.sorted(), after: nil, limit: Self.mostClaimed), end)
+        }
+      } catch {
+        agent.state.withLock { $0.launchCancels.formUnion(identifiers) }
+        throw error
+      }
     }
     guard let (scan, end) = launchCancels else { return true }
     let part = try session.scan(scan) { !$0.request.isSchedule }

@@ -43,7 +43,7 @@ extension FleetExchanges {
     for errand: FleetErrand, _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> Result<FleetGathering, RequestRefusal> {
     var gathering = FleetGathering()
-    let taken: [ClaimedRequest]
+    var taken: [ClaimedRequest]
     switch errand.subject {
     case .all(let ids):
       taken = try take(ids, for: errand, session, incarnation)
@@ -66,10 +66,15 @@ extension FleetExchanges {
       case .failure(let refusal): return .failure(refusal)
       }
     }
+    let chained = try takeFollowers(of: taken, session, incarnation)
+    let followers = Set(chained.map(\.id))
+    taken += chained
     gathering.count = taken.count
-    let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id)
+    let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id).filter { !followers.contains($0) }
     // What was dead may wait for what has ended meanwhile.
-    let edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph, with: errand.revives ? nil : taken.map(\.id))
+    var edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph, with: errand.revives ? nil : taken.map(\.id))
+    // What else they wait for is decided at its time: the database's note of that stays.
+    if !followers.isEmpty { try edges.merge(session.edges(of: Array(followers))) { $1 } }
     // The texts of requests that had a key may be older than who holds it.
     let keyed = taken.filter { (try? $0.record.get())?.mayHaveKey == true }.map(\.id)
     let keys = try session.keys(of: keyed)
@@ -92,8 +97,8 @@ extension FleetExchanges {
       try see(session.holders(of: Array(wanted)).map(\.id), &gathering, session)
     }
     // Cancelled, it hands its key back.
-    let tails = gathering.visitors.taken.filter { $0.record.state == .blocked && $0.record.request.uniqueKey != nil }
-    try see(tails.flatMap { $0.edges.filter { $0.ended == nil }.map(\.predecessor) }, &gathering, session)
+    let chain = gathering.visitors.taken.filter { $0.record.state == .blocked && $0.record.mayHaveKey }
+    try see(chain.flatMap { $0.edges.filter { $0.ended == nil }.map(\.predecessor) }, &gathering, session)
     if errand.revives, !edges.isEmpty { try see(session.leading(to: Array(edges.keys)), &gathering, session) }
     return .success(gathering)
   }
@@ -126,7 +131,8 @@ extension FleetExchanges {
     if case .allBefore = errand.heard { gathering.heard = try session.notes(of: some) }
     var taken = try take(some, for: errand, session, incarnation)
     if let event {
-      var rest = wanted.subtracting(taken.map(\.id))
+      // A newer host hears of it for what this one cannot read.
+      var rest = wanted.subtracting(taken.filter(\.isReadable).map(\.id))
       // One that has just come or gone was neither free nor taken: it is looked for again.
       for _ in 0..<Self.mostLooks where !rest.isEmpty {
         let noted = try session.note(event, for: Array(rest))
@@ -134,7 +140,7 @@ extension FleetExchanges {
         rest.subtract(noted)
         guard !rest.isEmpty else { break }
         let free = try take(Array(rest), for: errand, session, incarnation)
-        rest.subtract(free.map(\.id))
+        rest.subtract(free.filter(\.isReadable).map(\.id))
         taken += free
       }
     }
@@ -144,9 +150,28 @@ extension FleetExchanges {
       gathering.heard = try session.notes(of: gathering.subjects).filter { $0.event == event }
       gathering.subjects = gathering.heard.map(\.request)
     } else {
-      gathering.heard.removeAll { note in !taken.contains { $0.id == note.request } }
+      let heard = Set(taken.filter(\.isReadable).map(\.id))
+      gathering.heard.removeAll { !heard.contains($0.request) }
+      // One that has yet to hear of the same event, with a payload, hears of both by that.
+      if let event, event.payload == nil {
+        let waking = Set(gathering.heard.filter { $0.event.name == event.name && $0.event.payload != nil }.map(\.request))
+        gathering.heard.removeAll { waking.contains($0.request) }
+        gathering.subjects.removeAll { waking.contains($0) }
+        gathering.noted += waking.count
+      }
     }
     return taken
+  }
+
+  /// Takes what was appended to these under their unique keys: if one of them ends, it ends too, and its key goes to one before them.
+  private func takeFollowers(
+    of taken: [ClaimedRequest], _ session: FleetSession, _ incarnation: String
+  ) throws(FleetError) -> [ClaimedRequest] {
+    let links = taken.filter { claim in (try? claim.record.get()).map { $0.state == .blocked && $0.mayHaveKey } == true }
+    guard !links.isEmpty else { return [] }
+    let followers = try session.followers(of: links.map(\.id), besides: taken.map(\.id), most: Self.mostClaimed)
+    guard !followers.isEmpty, try countTogether(of: followers, session, hasOutputs: true) == followers.count else { return [] }
+    return try session.take(incarnation, followers)
   }
 
   private func countTogether(of ids: [RequestID], _ session: FleetSession, hasOutputs: Bool = false) throws(FleetError) -> Int {
@@ -247,6 +272,10 @@ extension FleetExchanges {
     try see(seen.filter { !there.contains($0) }, &gathering, session)
     return .success(taken)
   }
+}
+
+extension ClaimedRequest {
+  fileprivate var isReadable: Bool { if case .success = record { true } else { false } }
 }
 
 extension RequestRecord {

@@ -74,7 +74,7 @@ final class FleetStream {
         agent.observe(.run(run))
         if let request { agent.observe(.request(request)) }
       }
-      next.runs = next.runs ?? FleetToldEnds(since: ends.until)
+      next.runs = next.runs ?? FleetToldEnds(since: ends.until.moved(by: .zero - age))
       next.runs?.note(ends.times, until: ends.until)
       next.liveUntil = ends.until
       guard ends.isPart else { break }
@@ -90,10 +90,12 @@ final class FleetStream {
       guard ends.isPart else { break }
     }
     for id in agent.state.withLock({ Array($0.untold.prefix(Self.mostUntold)) }) {
-      if let request = try session.request(id), request.state.isFinal {
-        if let run = try session.lastRun(of: id) { agent.observe(.run(run)) }
-        agent.observe(.request(request))
-      }
+      do throws(FleetError) {
+        if let request = try session.request(id), request.state.isFinal {
+          if let run = try session.lastRun(of: id) { agent.observe(.run(run)) }
+          agent.observe(.request(request))
+        }
+      } catch .refused(let flaw) { agent.log.warning("the end of request \(id) is not told: \(flaw)") }
       agent.state.withLock { _ = $0.untold.remove(id) }
     }
   }

@@ -185,7 +185,10 @@ struct PluginLaunching {
         guard identifier == nil, let claimed = worker.claimedIdentifier, configuration.plugins[claimed.rawValue] != nil else { throw error }
         return probe(candidate, claimed, isProvisional: isProvisional)
       }
-      try agree(launch.registrations, with: candidate)
+      do { try agree(launch.registrations, with: candidate) } catch {
+        worker.close()
+        throw error
+      }
       guard identifier == nil, let found = launch.registrations.first?.identifier else {
         worker.retire()
         return .registers(launch.registrations, launch, worker)

@@ -81,6 +81,10 @@ public struct RequestRecord: Sendable, Hashable {
     state.isFinal && attemptsSpent > 0 && lastOutcome?.spendsAttempt == true ? attemptsSpent : attemptsSpent.adding(saturating: 1)
   }
 
+  /// Whether it waits because its last run has spent an attempt and another one is left. One that repeats and has none left waits for its next
+  /// occurrence.
+  package var isInBackoff: Bool { state == .pending && attemptsSpent > 0 && lastOutcome?.spendsAttempt == true }
+
   /// What the request waits for now besides its time.
   public var gates: RunConstraints {
     guard isRelaxed || paused != nil || setAside != nil else { return request.gates }

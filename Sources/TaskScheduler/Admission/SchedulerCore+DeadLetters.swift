@@ -142,9 +142,29 @@ extension SchedulerCore {
     return edges
   }
 
+  /// Whether a dead letter may have its unique key again: nobody holds it, or only a request that it was appended to, which got the key back when
+  /// this one failed.
   private func isKeyFree(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> Bool {
-    guard let key = record.request.uniqueKey else { return true }
-    return try transaction.holder(of: key, identifier: record.request.identifier) == nil
+    guard let key = record.request.uniqueKey, let holder = try transaction.holder(of: key, identifier: record.request.identifier) else {
+      return true
+    }
+    var seen: Set<RequestID> = [record.id]
+    var next = [record]
+    while let record = next.popLast() {
+      for edge in try chainEdges(of: record, transaction) where edge.onFailure == .fail && seen.insert(edge.predecessor).inserted {
+        if edge.predecessor == holder.id { return true }
+        if let predecessor = try transaction.request(edge.predecessor) { next.append(predecessor) }
+      }
+    }
+    return false
+  }
+
+  /// Takes the key that ``isKeyFree(of:_:)`` is free from the request that has it.
+  private func takeKey(of record: RequestRecord, _ transaction: any StoreTransaction) throws {
+    guard let key = record.request.uniqueKey, var holder = try transaction.holder(of: key, identifier: record.request.identifier) else { return }
+    holder.request.uniqueKey = nil
+    try transaction.update(holder)
+    note(holder)
   }
 
   private static func refusal(of id: RequestID, because obstacle: RetryObstacle) -> RequestRefusal {
@@ -163,6 +183,7 @@ extension SchedulerCore {
     _ record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [String] {
     let open = edges.filter { $0.ended == nil }.map(\.predecessor)
+    try takeKey(of: record, transaction)
     try record.apply(open.isEmpty ? .retried : .redriven)
     record.blockedBy = open.first
     record.ended = nil

@@ -10,7 +10,7 @@ extension SchedulerCore {
   /// - Parameter output: Of that run.
   func noteAwaitedFile(of record: RequestRecord, output: [UInt8], _ transaction: any StoreTransaction) throws {
     guard let rule = completions, rule.identifier == record.request.identifier else { return }
-    guard record.state == .pending, record.lastOutcome == .retried, !output.isEmpty,
+    guard record.state == .pending, record.lastOutcome == .retried, record.isInBackoff, !output.isEmpty,
       let payload = try legiblePayload(of: record.id, transaction), let path = rule.awaitedFile(payload, output)
     else { return awaitedRetries.remove(record.id) }
     awaitedRetries.add(record.id, path: path)
@@ -20,7 +20,7 @@ extension SchedulerCore {
   /// Finds the files that requests wait for which a previous host process has put into their backoff.
   func findAwaitedRetries(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard let identifier = completions?.identifier else { return }
-    for record in try transaction.waiting(of: identifier) where record.lastOutcome == .retried && record.due > now {
+    for record in try transaction.waiting(of: identifier) where record.isInBackoff && record.due > now {
       try noteAwaitedFile(of: record, output: legible { try transaction.output(of: record.id) ?? [] } ?? [], transaction)
     }
   }
@@ -32,7 +32,7 @@ extension SchedulerCore {
         awaitedRetries.remove(id)
         continue
       }
-      guard record.state == .pending, record.lastOutcome == .retried, record.due > now + Self.quietTime else { continue }
+      guard record.state == .pending, record.isInBackoff, record.due > now + Self.quietTime else { continue }
       record.due = now + Self.quietTime
       try transaction.update(record)
       turn.changes += 1

@@ -55,7 +55,7 @@ extension SchedulerCore {
     } else {
       receipt.woken += 1
       record.eventSince = now
-      turn.wakesBefore.append((record.request.identifier, limits.wakes(of: record.request.identifier)))
+      turn.noteWakes(of: record.request.identifier, limits.wakes(of: record.request.identifier))
       let due = max(now + trigger.debounce, limits.wake(record.request.identifier, now: now))
       set(&record, due: due.moved(by: offset(of: record)))
     }

@@ -5,8 +5,9 @@ struct ForecastAliases {
   /// The origin of the store.
   let origin: UInt64?
   private var names: [RequestID: RequestID] = [:]
+  private var aliases: [RequestID: RequestID] = [:]
 
-  /// Gives the pending requests of another origin than the first one's new ids.
+  /// Gives the requests of another origin than the first one's new ids, also where others wait for them.
   init(_ queue: inout ForecastQueue) {
     origin = queue.requests.first?.id.origin
     guard let origin else { return }
@@ -15,9 +16,30 @@ struct ForecastAliases {
       last = last.adding(saturating: 1)
       let alias = RequestID(sequence: last, origin: origin)
       names[alias] = queue.requests[index].id
+      aliases[queue.requests[index].id] = alias
       queue.requests[index].id = alias
     }
+    guard !aliases.isEmpty else { return }
+    for index in queue.requests.indices where queue.requests[index].state == .blocked { follow(&queue.requests[index]) }
+    queue.edges = Dictionary(uniqueKeysWithValues: queue.edges.map { (alias(of: $0), $1.map(follow)) })
   }
+
+  private func follow(_ record: inout RequestRecord) {
+    record.blockedBy = record.blockedBy.map(alias)
+    for place in record.request.after.indices {
+      guard case .request(let id) = record.request.after[place].predecessor else { continue }
+      record.request.after[place].predecessor = .request(alias(of: id))
+    }
+  }
+
+  private func follow(_ edge: DependencyRecord) -> DependencyRecord {
+    var edge = edge
+    edge.predecessor = alias(of: edge.predecessor)
+    return edge
+  }
+
+  /// The id that a request has in the forecast.
+  func alias(of id: RequestID) -> RequestID { aliases[id] ?? id }
 
   /// The id by which others know the request.
   func name(of id: RequestID) -> RequestID { names[id] ?? id }

@@ -27,9 +27,8 @@ extension ForecastBasis {
       guard let run = try? look(ahead: to, waiting, for: record.id, after: looked), (try? run.go()) != nil else { break }
       looked = (run, waiting)
       if let start = run.start {
-        let before = Set(start.before.map(\.request))
         let line = waiting.requests.count {
-          before.contains($0.id) && explanation.isInLine($0, with: record, at: from, sharesRate: limits.holdsHost(at: from))
+          start.before.contains($0.id) && explanation.isInLine($0, with: record, at: from, sharesRate: limits.holdsHost(at: from))
         }
         fill(&explanation, start.at, place: line + 1, record, run.assumptionOfLateRuns(by: start.at))
         break

@@ -42,7 +42,8 @@ final class ForecastRun {
   ) throws {
     var queue = queue
     aliases = ForecastAliases(&queue)
-    (self.basis, self.queue, self.to, self.target, self.steps) = (basis, queue, to, target, steps)
+    (self.basis, self.queue, self.to, self.steps) = (basis, queue, to, steps)
+    self.target = target.map(aliases.alias)
     self.isWanted = isWanted
     entries = ForecastEntries(limit: limit)
     now = basis.from
@@ -198,9 +199,9 @@ final class ForecastRun {
   }
 
   /// When the target begins, and the runs that begin before it; nil if it does not begin.
-  var start: (at: WallTime, before: ArraySlice<Forecast.Entry>)? {
+  var start: (at: WallTime, before: Set<RequestID>)? {
     guard let index = entries.firsts.firstIndex(where: { $0.request == target }) else { return nil }
-    return (entries.firsts[index].at, entries.firsts[..<index])
+    return (entries.firsts[index].at, Set(entries.firsts[..<index].map { aliases.name(of: $0.request) }))
   }
 
   func result() throws -> Forecast {
@@ -239,13 +240,14 @@ final class ForecastRun {
     var held: [Forecast.Held] = []
     for old in queue.requests where !served.contains(old.id) && isWanted(old.request.identifier) {
       guard let record = try transaction.request(old.id), !record.state.isFinal, record.state != .running else { continue }
-      let gates = core.explanation(of: record, edges: try transaction.edges(of: record.id), now: now).gates
+      let edges = try transaction.edges(of: record.id)
+      let gates = core.explanation(of: record, edges: edges, now: now).gates
       // A request that is due later is not held.
       let kinds = Set(gates.map(\.kind))
       guard !kinds.isEmpty, !(record.due > now && record.due < .distantFuture && kinds.isSubset(of: ["time", "backoff"])) else { continue }
-      let reasons = gates.filter { $0.kind != "time" && $0.kind != "backoff" }.map(\.sentence)
-      held.append(
-        Forecast.Held(request: record.id, identifier: record.request.identifier, reason: reasons.joined(separator: "; ")))
+      let reasons = gates.filter { $0.kind != "time" && $0.kind != "backoff" }.map(\.sentence).joined(separator: "; ")
+      let reason = edges.reduce(reasons) { $0.replacing($1.predecessor.description, with: aliases.name(of: $1.predecessor).description) }
+      held.append(Forecast.Held(request: record.id, identifier: record.request.identifier, reason: reason))
     }
     return held
   }

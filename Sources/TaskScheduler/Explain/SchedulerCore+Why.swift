@@ -136,8 +136,7 @@ extension SchedulerCore {
     // A due request that waits to share a wake-up is not held.
     guard record.due > now else { return nil }
     let wait = Self.text(record.due - now)
-    let isBackoff = record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
-    if !isBackoff, let quota = policy.eventQuota, isHeldByEventQuota(record, now: now) {
+    if !record.isInBackoff, let quota = policy.eventQuota, isHeldByEventQuota(record, now: now) {
       return Gate(
         kind: "event_quota",
         sentence: "events have woken \(record.request.identifier) as often as event_quota (\(quota)) allows: due in \(wait)",
@@ -147,7 +146,7 @@ extension SchedulerCore {
     let jitter = offset > .zero ? ", \(Self.text(offset)) later than its time because of its jitter" : ""
     let file = awaitedRetries.path(of: record.id).map { ", unless \($0) changes" } ?? ""
     let (kind, sentence) =
-      isBackoff
+      record.isInBackoff
       ? ("backoff", "backoff after attempt \(record.attemptsSpent): not for another \(wait)\(file)")
       : ("time", "not before its time: due in \(wait)\(jitter)")
     return Gate(kind: kind, sentence: sentence, since: since, until: record.due)

@@ -52,5 +52,10 @@ extension SchedulerCore {
 
 extension LaneState {
   /// The tenant whose requests wait in the lane; requests without one are a tenant together.
-  var tenant: String { gates.tenant ?? (handler?.fairBy == .concurrencyKey ? gates.concurrencyKey : nil) ?? "" }
+  var tenant: String { handler?.tenant(of: gates) ?? gates.tenant ?? "" }
+}
+
+extension HandlerState {
+  /// The tenant of requests with these gates.
+  func tenant(of gates: RunConstraints) -> String { gates.tenant ?? (fairBy == .concurrencyKey ? gates.concurrencyKey : nil) ?? "" }
 }

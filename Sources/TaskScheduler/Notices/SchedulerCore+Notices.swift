@@ -148,7 +148,7 @@ extension SchedulerCore {
     let request = TaskRequest(
       identifier: target, payload: payload(NoticeDocument()), earliestBegin: start > now ? start : nil,
       priority: Limits.priorities.upperBound, tags: [slot.rule.tag], clock: .boot)
-    let before = turn.mark
+    let before = turn.setMark()
     do {
       slot.open = try transaction.savepoint { try submit(request, by: .completion, transaction, now: now).id }
       slot.note(start: start)

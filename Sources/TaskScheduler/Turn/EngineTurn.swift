@@ -30,7 +30,9 @@ struct EngineTurn {
   /// Of the fleet's requests that have arrived, the fencing tokens with which the host had them before; nil for none.
   var tokensBefore: [(RequestID, Int64?)] = []
   /// The wake-ups of identifiers before those of the turn, if a rate limits them; nil for none.
-  var wakesBefore: [(TaskIdentifier, RateLimiter?)] = []
+  private(set) var wakesBefore: [(TaskIdentifier, RateLimiter?)] = []
+  /// The length of ``wakesBefore`` at the last mark.
+  private var lastMark = 0
   /// Events that the host raises, to deliver when the inputs are settled.
   var raised: [String] = []
   /// Runs to take back from the launcher.
@@ -106,9 +108,16 @@ struct EngineTurn {
     fileprivate let tokensBefore, wakesBefore: Int
   }
 
+  /// Remembers what an identifier's wake-ups were before they change, once between two marks.
+  mutating func noteWakes(of identifier: TaskIdentifier, _ limiter: RateLimiter?) {
+    guard !wakesBefore[lastMark...].contains(where: { $0.0 == identifier }) else { return }
+    wakesBefore.append((identifier, limiter))
+  }
+
   /// The current position; later effects can be dropped.
-  var mark: Mark {
-    Mark(
+  mutating func setMark() -> Mark {
+    lastMark = wakesBefore.count
+    return Mark(
       expirations: expirations.count, events: events.count, raised: raised.count, stopped: stopped.count,
       pluginHealth: pluginHealth.count, liveSteps: liveSteps.count, changes: changes, incidents: incidents.count,
       submitted: submitted.count,
@@ -135,6 +144,7 @@ struct EngineTurn {
     submitted.removeLast(submitted.count - mark.submitted)
     tokensBefore.removeLast(tokensBefore.count - mark.tokensBefore)
     wakesBefore.removeLast(wakesBefore.count - mark.wakesBefore)
+    lastMark = min(lastMark, wakesBefore.count)
     return dropped
   }
 }

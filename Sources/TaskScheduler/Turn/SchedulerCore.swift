@@ -262,8 +262,8 @@ final class SchedulerCore {
   func undoTurn(now: WallTime) {
     for entry in turn.started { notBegun(entry) }
     for run in turn.claimed {
-      if let entry = live[run] { handlers[entry.identifier]?.shares?.end(run, took: nil) }
-      _ = forget(run, now: now)
+      guard let claim = forget(run, now: now) else { continue }
+      handlers[claim.entry.identifier]?.shares?.end(run, took: nil)
     }
     for entry in turn.ended {
       live[entry.run] = entry
@@ -275,7 +275,12 @@ final class SchedulerCore {
       limits.handedOut(entry, now: now)
     }
     unrecorded.formUnion(turn.recorded)
-    for claim in turn.released { keep(claim, now: now) }
+    for claim in turn.released {
+      keep(claim, now: now)
+      if let handler = handlers[claim.entry.identifier] {
+        handler.shares?.begin(claim.entry.run, of: handler.tenant(of: claim.entry.gates))
+      }
+    }
     for claim in turn.begun {
       if let entry = live[claim.entry.run] { notBegun(entry) }
       keep(claim, now: now)

@@ -293,7 +293,7 @@ final class SchedulingEngine {
 
   /// Makes one change. If it fails, the savepoint undoes its writes, and this undoes its changes in memory.
   private func attempt<Value>(_ transaction: any StoreTransaction, _ change: () throws -> Value) throws -> Value {
-    let before = core.turn.mark
+    let before = core.turn.setMark()
     do { return try transaction.savepoint(change) } catch {
       core.takeBack(to: before)
       throw error

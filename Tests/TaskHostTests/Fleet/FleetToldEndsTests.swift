@@ -11,6 +11,9 @@ import Testing
     var ends = FleetToldEnds<Int>(since: Self.time(0))
     ends.note([1: Self.time(1000), 2: Self.time(14_000)], until: Self.time(15_000))
     #expect(ends.since == Self.time(3000) && ends.times == [2: Self.time(14_000)])
+    // What was committed late begins a part of its own, which ends earlier.
+    ends.note([3: Self.time(3500)], until: Self.time(3500))
+    #expect(ends.since == Self.time(3000) && ends.times.keys.sorted() == [2, 3])
   }
 
   @Test("of more ends than are remembered, none is found again", arguments: [9999, 10_000, 12_000, 25_000])
