@@ -105,7 +105,9 @@ struct LeasedTransaction: StoreTransaction {
   /// The fleet's times are on its database's clock.
   func shiftBootTimes(by distance: Duration) throws { try own.shiftBootTimes(by: distance) }
 
-  func pendingByCalendar() throws -> [RequestRecord] { try own.pendingByCalendar() }
+  func shiftWaits(by distance: Duration, passed: WallTime) throws { try own.shiftWaits(by: distance, passed: passed) }
+
+  func repeatingByCalendar() throws -> [RequestRecord] { try own.repeatingByCalendar() }
 
   /// The fleet's requests hear of events through its database, so that one is not lost that comes as a request comes or goes.
   func waiting(forEvent name: String) throws -> [RequestRecord] { try own.waiting(forEvent: name) }

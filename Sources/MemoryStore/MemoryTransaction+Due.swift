@@ -44,10 +44,24 @@ extension MemoryTransaction {
     }
   }
 
-  func pendingByCalendar() throws -> [RequestRecord] {
+  func shiftWaits(by distance: Duration, passed: WallTime) throws {
+    for row in Array(rows.values) where !row.record.state.isFinal && row.record.request.clock == .wall {
+      guard row.record.request.repetition == nil, row.record.request.event == nil, WallTime.movable.contains(row.record.due),
+        row.record.request.earliestBegin == nil || row.record.lastOutcome != nil, distance < .zero || row.record.due > passed
+      else { continue }
+      var new = row.record
+      new.due = new.due.moved(by: distance)
+      try change(row, to: new, lane: nil)
+    }
+  }
+
+  func repeatingByCalendar() throws -> [RequestRecord] {
     rows.values.filter { row in
-      guard row.record.state == .pending, case .cron = row.record.request.repetition?.schedule else { return false }
-      return true
+      guard row.record.state == .pending || row.record.state == .running, row.record.request.clock == .wall else { return false }
+      switch row.record.request.repetition?.schedule {
+      case .every, .cron: return true
+      case .event, nil: return false
+      }
     }.sorted { $0.sequence < $1.sequence }.map(\.record)
   }
 }

@@ -90,8 +90,23 @@ extension SQLiteTransaction {
     ).run(.integer(min(max(distance.wholeMilliseconds, -farthest), farthest)), .integer(farthest))
   }
 
-  func pendingByCalendar() throws -> [RequestRecord] {
-    // Reads every pending request. Called only after a clock was set.
-    try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE state = 20 AND repeats = 20").rows(read: record)
+  func shiftWaits(by distance: Duration, passed: WallTime) throws {
+    let farthest = WallTime.movable.upperBound.unixMilliseconds
+    try PreparedStatement(
+      database,
+      """
+      UPDATE requests SET due_ms = due_ms + ?1
+      WHERE state < 50 AND clock = 0 AND repeats = 0 AND event IS NULL AND due_ms BETWEEN -?2 AND ?2 AND (?1 < 0 OR due_ms > ?3)
+        AND (earliest_begin_ms IS NULL OR last_outcome IS NOT NULL)
+      """
+    ).run(
+      .integer(min(max(distance.wholeMilliseconds, -farthest), farthest)), .integer(farthest), .integer(passed.unixMilliseconds))
+  }
+
+  func repeatingByCalendar() throws -> [RequestRecord] {
+    // Reads every live request. Called only after a clock was set.
+    try PreparedStatement(
+      database, "SELECT \(RequestColumns.list) FROM requests WHERE state IN (20, 40) AND clock = 0 AND repeats IN (10, 20) ORDER BY id"
+    ).rows(read: record)
   }
 }

@@ -91,9 +91,8 @@ import Testing
     let gates = [Gate(kind: "time", sentence: "not before its time", since: Self.now, until: Self.now + .seconds(5))]
     // The first of the queue is the fleet's.
     for record in [own, second] {
-      let explained = Self.basis().complete(
-        RequestExplanation(id: record.id, gates: record.id == own.id ? gates : [Gate(kind: "predecessor", sentence: "it waits", since: Self.now)]), of: record
-      ) { _ in
+      let held = record.id == own.id ? gates : [Gate(kind: "predecessor", sentence: "it waits", since: Self.now)]
+      let explained = Self.basis().complete(RequestExplanation(id: record.id, gates: held), of: record) { _ in
         ForecastQueue([first, own, second], edges: queue.edges, durations: queue.durations)
       }
       #expect(explained.earliestStart == Self.now + .seconds(record.id == own.id ? 5 : 20))

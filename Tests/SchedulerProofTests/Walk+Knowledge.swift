@@ -26,9 +26,11 @@ extension Walk {
     let isByEvent = record.request.repetition?.schedule == .event
     if knowledge.isRepeating, !isByEvent, record.occurrence != knowledge.occurrence {
       knowledge.occurrence = record.occurrence
-      knowledge.spent = 0
+      // The occurrence whose attempts these are lies ahead again, under another time.
+      if !knowledge.wasSetBack { knowledge.spent = 0 }
     }
     if knowledge.wasLaunched || knowledge.wasSetBack, order.attempt == 1 { knowledge.spent = 0 }
+    knowledge.wasSetBack = false
     // An update keeps the attempts spent, allows others, and may move the occurrence.
     if knowledge.wasUpdated {
       knowledge.spent = record.attemptsSpent
@@ -105,6 +107,7 @@ extension Walk {
       case .snoozed, .stopped: nil
       }
     knowledge.losses = losses
+    knowledge.hasRun = true
     if let final, final == .cancelled || !knowledge.isRepeating {
       try promise(record.state == final, "\(run.request) is \(record.state.rawValue) after its run ended \(outcome.rawValue)")
       knowledge.spent = final == .succeeded ? 0 : knowledge.spent + (spends ? 1 : 0)
@@ -127,7 +130,7 @@ extension Walk {
   ) -> WallTime {
     let now = host.now
     // An update while it ran may have changed its course.
-    guard !knowledge.wasUpdated else { return WallTime(unixMilliseconds: .min) }
+    guard !knowledge.wasUpdated, !knowledge.wasSetBack else { return WallTime(unixMilliseconds: .min) }
     if isFinal {
       if isByEvent { return knowledge.eventCame ? now : .distantFuture }
       if case .all = record.request.repetition?.missed { return now }

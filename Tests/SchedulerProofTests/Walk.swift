@@ -142,7 +142,7 @@ final class Walk {
     var new = known[submission.id] ?? WalkKnowledge(limit: 1, isRepeating: false, floor: host.now, clock: .wall)
     new.limit = record.request.retry?.attempts ?? 0
     new.isRepeating = record.isRepeating
-    new.clock = record.request.clock
+    (new.clock, new.earliest) = (record.request.clock, record.request.earliestBegin)
     new.floor = floor(of: request, record)
     if submission.disposition == .updated {
       // Its course may have changed in many ways.
@@ -323,6 +323,10 @@ final class Walk {
         // What repeats by the calendar is planned anew, and a time that comes once more is an occurrence with all its attempts.
         known[id]?.floor = WallTime(unixMilliseconds: .min)
         known[id]?.wasSetBack = true
+      } else if !slept, !knowledge.isRepeating, knowledge.floor < .distantFuture, knowledge.earliest == nil || knowledge.hasRun {
+        // What only waits goes on waiting for as long, if it is not due by now.
+        let isDue = distance > .zero && knowledge.floor <= host.now
+        if !isDue { known[id]?.floor = knowledge.floor + distance }
       }
     }
     let heldBefore = pluginHealth

@@ -19,10 +19,14 @@ struct WalkKnowledge {
   var eventCame = false
   /// It was launched ahead of its time.
   var wasLaunched = false
-  /// The calendar it repeats by was set back.
+  /// The calendar it repeats by was set back since a run of it began.
   var wasSetBack = false
   /// It was changed by a submission with its unique key, so that its course is not known any more.
   var wasUpdated = false
+  /// Its own time on the calendar.
+  var earliest: WallTime?
+  /// A run of it has ended.
+  var hasRun = false
   /// Which clock its times follow.
   var clock: DueClock
 }

@@ -106,6 +106,81 @@ import Testing
   }
 }
 
+@Suite("Waiting requests when the clock is set back") struct SetBackTests {
+  private func world(_ start: String, handlers: [HandlerContract] = [.sample(runs: 4)]) throws -> World {
+    let world = try World(handlers: handlers)
+    world.now = .utc(start)
+    try world.tellClocks(boot: "first", offset: 0)
+    return world
+  }
+
+  private let hourly = TaskRequest(identifier: .sample(), repetition: RepeatRule(.cron(CronRule("0 * * * *", timeZone: "UTC"))))
+
+  @Test("after a run that goes on meanwhile comes the next one by the new time")
+  func running() throws {
+    let world = try world("2026-01-01T12:00:00Z")
+    let id = try world.submit(hourly).id
+    world.now = .utc("2026-01-01T12:05:00Z")
+    try world.moveCalendar(.seconds(-10_800))
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-01T10:00:00Z"))
+  }
+
+  @Test("a backoff lasts as long as it would have")
+  func backoff() throws {
+    let world = try world("2026-01-01T12:00:00Z")
+    let id = try world.submit(hourly).id
+    try world.finish(id, .retry, retryAfter: .seconds(1800))
+    world.now = .utc("2026-01-01T12:10:00Z")
+    try world.moveCalendar(.seconds(-10_800))
+    #expect(try world.record(id).due == .utc("2026-01-01T09:30:00Z"))
+    try world.advance(to: .utc("2026-01-01T09:30:00Z"))
+    #expect(world.orders[id]?.attempt == 2)
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-01T10:00:00Z"))
+  }
+
+  @Test("an interval that began at a time goes on at the times between, and not before it began")
+  func interval() throws {
+    let world = try world("2026-01-01T12:00:00Z")
+    var request = TaskRequest.sample(begin: .utc("2026-01-01T12:30:00Z"), every: .seconds(3600))
+    let id = try world.submit(request).id
+    try world.advance(to: .utc("2026-01-01T15:30:00Z"))
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-01T16:30:00Z"))
+    request.earliestBegin = .utc("2026-01-02T00:30:00Z")
+    let later = try world.submit(request).id
+    try world.moveCalendar(.seconds(-7000))
+    #expect(try world.record(id).due == .utc("2026-01-01T14:30:00Z"))
+    try world.moveCalendar(.seconds(-86_400))
+    #expect(try world.record(id).due == .utc("2026-01-01T12:30:00Z"))
+    #expect(try world.record(later).due == .utc("2026-01-02T00:30:00Z"))
+    try world.moveCalendar(.seconds(86_400))
+    #expect(world.begun.count == 2)
+  }
+
+  @Test("what has no time of its own is due as before, whether it waits for a slot, for a backoff, or because somebody postponed it")
+  func once() throws {
+    let world = try world("2026-01-01T12:00:00Z", handlers: [.sample(runs: 1)])
+    let first = try world.submit().id
+    let waiting = try world.submit().id
+    let snoozed = try world.submit().id
+    _ = try world.turn { core, transaction in
+      try core.snooze(snoozed, until: world.now + .seconds(600), transaction, now: world.now)
+    }
+    try world.moveCalendar(.seconds(-10_800))
+    try world.finish(first, .retry, retryAfter: .seconds(300))
+    #expect(world.isRunning(waiting))
+    try world.moveCalendar(.seconds(-86_400))
+    try world.finish(waiting, .success)
+    try world.advance(.seconds(300))
+    #expect(world.orders[first]?.attempt == 2)
+    try world.finish(first, .success)
+    try world.advance(.seconds(300))
+    #expect(world.isRunning(snoozed))
+  }
+}
+
 @Suite("Occurrences that were missed") struct MissedTests {
   private func hourly(_ missed: MissedPolicy) -> TaskRequest {
     TaskRequest(identifier: .sample(), repetition: RepeatRule(.cron(CronRule("0 * * * *", timeZone: "UTC")), missed: missed))

@@ -86,7 +86,32 @@ import Testing
     #expect(try store.known(8).occurrence == .distantFuture)
   }
 
-  @Test("the pending requests that repeat by the calendar are those with a cron expression", arguments: StoreUnderTest.allCases)
+  @Test("what only waits is due as much later or earlier, what waits for its own time is not", arguments: StoreUnderTest.allCases)
+  func waits(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    func record(_ sequence: Int64, due: Int64, begin: Int64? = nil, outcome: RunOutcome? = nil, state: RequestState = .pending)
+      -> RequestRecord
+    {
+      var record = RequestRecord.sample(sequence, origin: store.origin, state: state, due: .ms(due))
+      (record.request.earliestBegin, record.lastOutcome) = (begin.map { .ms($0) }, outcome)
+      return record
+    }
+    var event = record(9, due: 5000)
+    event.request.event = EventTrigger("push")
+    try store.add(
+      record(1, due: 5000), record(2, due: 5000, outcome: .retried, state: .blocked), record(3, due: 5000, begin: 5000),
+      record(4, due: 5000, begin: 4500, outcome: .retried), record(5, due: 5000, begin: 4500), record(6, due: 5000, state: .succeeded),
+      .sample(7, origin: store.origin, due: .ms(5000), every: .seconds(60)), record(8, due: 500), event)
+    func dues() throws -> [WallTime] { try (1...9).map { try store.known($0).due } }
+    try store.commit { try $0.shiftWaits(by: .milliseconds(-1000), passed: .ms(1000)) }
+    #expect(try dues() == [4000, 4000, 5000, 4000, 5000, 5000, 5000, -500, 5000].map { .ms($0) })
+    try store.commit { try $0.shiftWaits(by: .milliseconds(300), passed: .ms(0)) }
+    #expect(try dues() == [4300, 4300, 5000, 4300, 5000, 5000, 5000, -500, 5000].map { .ms($0) })
+  }
+
+  @Test(
+    "the requests that repeat by the calendar are those with a cron expression, or an interval from a time on",
+    arguments: StoreUnderTest.allCases)
   func byCalendar(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
     let rule = RepeatRule(.cron(CronRule("0 8 * * *", timeZone: "Europe/Berlin")))
@@ -97,7 +122,16 @@ import Testing
       for record in records { try transaction.insert(record) }
       try transaction.insert(.sample(4, origin: store.origin, every: .seconds(900)))
       try transaction.insert(.sample(5, origin: store.origin))
+      var delayed = RequestRecord.sample(6, origin: store.origin, every: .seconds(900))
+      delayed.request.clock = .boot
+      try transaction.insert(delayed)
+      var byEvent = RequestRecord.sample(7, origin: store.origin)
+      byEvent.request.repetition = RepeatRule(.event)
+      try transaction.insert(byEvent)
+      var ended = RequestRecord.sample(8, origin: store.origin, state: .succeeded)
+      ended.request.repetition = rule
+      try transaction.insert(ended)
     }
-    #expect(try store.commit { try $0.pendingByCalendar().map(\.id.sequence).sorted() } == [1, 3])
+    #expect(try store.commit { try $0.repeatingByCalendar().map(\.id.sequence) } == [1, 2, 3, 4])
   }
 }

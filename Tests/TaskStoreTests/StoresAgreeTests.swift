@@ -169,6 +169,7 @@ private struct StorePair {
       let distance = Duration.milliseconds(number(-2000..<2000))
       return { transaction in
         try transaction.shiftBootTimes(by: distance)
+        try transaction.shiftWaits(by: distance, passed: now)
         return "shift"
       }
     default:
@@ -250,7 +251,7 @@ private struct StorePair {
       said.append("\(try Set(transaction.pastDeadline(by: now, limit: 1000).map(\.id.sequence)).sorted())")
       said.append("\(try transaction.awaitedPredecessors().sorted())")
       said.append("\(try transaction.awaitedEvents())")
-      said.append("\(try transaction.pendingByCalendar().map(\.id.sequence).sorted())")
+      said.append("\(try transaction.repeatingByCalendar().map(\.id.sequence).sorted())")
       for key in Self.keys {
         said.append("\(try transaction.waiting(forEvent: key).map(\.id.sequence))")
         for submitter in [nil, TaskIdentifier.sample("b")] {

@@ -264,8 +264,11 @@ public protocol StoreTransaction {
   func setClockReference(_ reference: ClockReference) throws
   /// Moves the times of live requests that follow the boot clock, except those that wait for an event.
   func shiftBootTimes(by distance: Duration) throws
-  /// The pending requests that repeat by calendar time.
-  func pendingByCalendar() throws -> [RequestRecord]
+  /// Moves when live one-time requests on the calendar's clock are due that have no time of their own, or have run: they wait for a slot, or for
+  /// the end of a backoff. Those due by `passed` are not moved forward.
+  func shiftWaits(by distance: Duration, passed: WallTime) throws
+  /// The pending and running requests that repeat on the calendar's clock.
+  func repeatingByCalendar() throws -> [RequestRecord]
 
   // MARK: Runs: the dispatch path
 

@@ -161,7 +161,8 @@ extension SchedulerCore {
 
   /// Takes the key that ``isKeyFree(of:_:)`` is free from the request that has it.
   private func takeKey(of record: RequestRecord, _ transaction: any StoreTransaction) throws {
-    guard let key = record.request.uniqueKey, var holder = try transaction.holder(of: key, identifier: record.request.identifier) else { return }
+    guard let key = record.request.uniqueKey, var holder = try transaction.holder(of: key, identifier: record.request.identifier)
+    else { return }
     holder.request.uniqueKey = nil
     try transaction.update(holder)
     note(holder)

@@ -48,10 +48,7 @@ extension SchedulerCore {
 
   /// The request's own earliest time, which postponing cannot undercut: its begin time, its occurrence, or the end of its backoff.
   private func ownTime(of record: RequestRecord) -> WallTime? {
-    switch record.lastOutcome {
-    case .retried, .expired, .crashed: return record.due
-    default: break
-    }
+    if record.isInBackoff { return record.due }
     if let occurrence = record.occurrence { return record.request.event == nil ? occurrence.moved(by: offset(of: record)) : occurrence }
     guard let begin = record.request.earliestBegin else { return nil }
     // When the wall clock is set, the due time of a delay moves; the time computed at submission does not.

@@ -39,6 +39,14 @@ final class Occurrences {
     }
   }
 
+  /// A moment by `now` which the same occurrences follow as `occurrence`: that itself if it has passed.
+  func passed(_ rule: RepeatRule, like occurrence: WallTime, by now: WallTime) -> WallTime {
+    guard occurrence > now, case .every(let interval) = rule.schedule else { return min(occurrence, now) }
+    let step = max(1, interval.wholeMilliseconds)
+    let ahead = (occurrence - now).wholeMilliseconds
+    return occurrence.moved(by: .milliseconds(-step) * ((ahead - 1) / step + 1))
+  }
+
   /// The time between the runs of missed occurrences: `spread`, but at most half the interval of the schedule. Otherwise new occurrences
   /// would fall due faster than the missed ones run.
   func step(_ rule: RepeatRule, after occurrence: WallTime, spread: Duration) -> Duration {

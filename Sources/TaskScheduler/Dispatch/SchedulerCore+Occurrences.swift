@@ -159,6 +159,7 @@ extension SchedulerCore {
     guard distance >= Self.clockTolerance || distance <= .zero - Self.clockTolerance else { return }
     try transaction.setClockReference(reference)
     try transaction.shiftBootTimes(by: distance)
+    try transaction.shiftWaits(by: distance, passed: now.moved(by: .zero - distance))
     limits.shift(by: distance)
     for handler in handlers.values { handler.shortage?.shift(by: distance) }
     for (identifier, var health) in pluginHealth {
@@ -167,14 +168,27 @@ extension SchedulerCore {
       try change(identifier, to: health, incident: incidents[identifier], transaction)
     }
     guard distance < .zero else { return }
-    // The clock was set back: a time of day between now and the next occurrence comes again.
-    for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
-      let offset = offset(of: record)
-      let next = firstDue(of: record.request, now: now.moved(by: .zero - offset))
-      guard next.moved(by: offset) < record.due else { continue }
-      (record.due, record.occurrence) = (next.moved(by: offset), next)
+    for var record in try transaction.repeatingByCalendar() where record.id.origin != fleet && planAgain(&record, by: distance, now: now) {
       try transaction.update(record)
       note(record)
     }
+  }
+
+  /// The clock was set back: times of the calendar up to the next occurrence come again. Returns whether that changes anything.
+  private func planAgain(_ record: inout RequestRecord, by distance: Duration, now: WallTime) -> Bool {
+    guard let rule = record.request.repetition, let occurrence = record.occurrence else { return false }
+    let offset = offset(of: record)
+    let time = now.moved(by: .zero - offset)
+    guard record.state == .running || record.attemptsSpent > 0 else {
+      let first = max(time, record.request.earliestBegin ?? time)
+      let next = occurrences.following(rule, occurrences.passed(rule, like: occurrence, by: first + .milliseconds(-1)))
+      guard next.moved(by: offset) < record.due else { return false }
+      (record.due, record.occurrence) = (next.moved(by: offset), next)
+      return true
+    }
+    // What runs, or waits for its next attempt, is of an occurrence that has passed. A backoff lasts as long as before.
+    record.occurrence = occurrences.passed(rule, like: occurrence, by: time)
+    if record.state == .pending { record.due = record.due.moved(by: distance) }
+    return true
   }
 }
