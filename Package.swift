@@ -147,9 +147,10 @@ let package = Package(
 
     // Floor 1: the services.
     .target(name: "MemoryStore", dependencies: ["HostThreads", "TaskModel"], swiftSettings: settings),
-    .target(name: "HostConditions", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
+    .target(name: "HostConditions", dependencies: ["CTaskHostSystem", "HostThreads", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(
-      name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads"], exclude: ["System"], swiftSettings: settings),
+      name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads", "StrictText"], exclude: ["System"],
+      swiftSettings: settings),
     .target(
       name: "OpenFiles", dependencies: ["COpenFiles", "HostThreads", "TaskModel"], exclude: ["System"], swiftSettings: settings),
     // openat2 and leases are not in Swift's Glibc module.

@@ -1,3 +1,5 @@
+import StrictText
+
 internal import Glibc
 
 /// The directories that no rule may name, because the system or a person needs their content.
@@ -52,7 +54,7 @@ struct ProtectedDirectories: Sendable {
 
   /// `path` without repeated or trailing slashes; nil if it contains `.` or `..`.
   private static func normalized(_ path: String) -> String? {
-    let parts = path.split(separator: "/")
+    let parts = path.parts(between: "/")
     guard !parts.contains("."), !parts.contains("..") else { return nil }
     return "/" + parts.joined(separator: "/")
   }

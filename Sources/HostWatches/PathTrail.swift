@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 
 /// The file system objects along a path, with links followed, as far as the path exists.
 struct PathTrail: Sendable, Hashable {
@@ -66,7 +67,7 @@ struct PathTrail: Sendable, Hashable {
 
   /// The names of a path, in reverse order.
   private static func names(_ path: String) -> [String] {
-    path.split(separator: "/").reversed().filter { $0 != "." }.map(String.init)
+    path.parts(between: "/").reversed().filter { $0 != "." }
   }
 
   @discardableResult private mutating func pass(_ location: String, _ status: stat, _ role: WatchRole) -> Int {
@@ -86,7 +87,7 @@ struct PathTrail: Sendable, Hashable {
   private mutating func holdLast(of directories: [Int], isLast: Bool) {
     guard directories.count > 1 else { return }
     let location = steps[directories[directories.count - 1]].location
-    let name = location.split(separator: "/").last.map(String.init) ?? ""
+    let name = location.parts(between: "/").last ?? ""
     steps[directories[directories.count - 2]].role = .holder(of: name, isLast: isLast)
   }
 

@@ -47,7 +47,7 @@ public struct RequestFilter: Sendable, Hashable, CustomStringConvertible {
 
   /// A text as a value of a term.
   public static func quoted(_ text: String) -> String {
-    "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
+    "\"" + text.replacing(scalars: ["\"": "\\\"", "\\": "\\\\"]) + "\""
   }
 
   /// The text as written.

@@ -33,6 +33,20 @@ import Testing
     #expect(!(nothing.child(named: "none") is String) && !(nothing.child(named: "list") is [Any]))
   }
 
+  @Test("a plugin's words are no markup, whatever Unicode joins to a mark")
+  func markup() throws {
+    for words in ["\u{600}<img src=x onerror=alert(1)>", "\u{600}\" onclick=\"alert(1)", "\u{110BD}<script>x", "&\u{301}lt;"] {
+      let status = HostStatus(
+        version: "1", processID: 1, phase: .launched, started: Self.now, stateDirectory: "/s", requests: [:], running: 0,
+        maxConcurrentRuns: 4, pluginsRegistered: 1, pluginsRefused: 0, nextDue: nil,
+        problems: [Problem(.failing, of: "com.example.sync/nightly", words, remedy: words, since: Self.now)])
+      let text = try html(OverviewPage.make(status, runs: [], plugins: [], next: [], waiting: [], reasons: [:], now: Self.now))
+      let bytes = Array(text.utf8)
+      for mark in ["<img", "<script>", "\" onclick", "&\u{301}"] { #expect(bytes.firstRange(of: Array(mark.utf8)) == nil, "\(words)") }
+      #expect(text.contains("\\u{"))
+    }
+  }
+
   @Test("problems come first, with a way to the task")
   func problems() throws {
     let status = HostStatus(

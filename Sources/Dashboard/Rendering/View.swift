@@ -1,7 +1,8 @@
 import Mustache
+import StrictText
 import TaskModel
 
-/// The values of a template, by name. Texts come with their control characters escaped; the template escapes what HTML needs.
+/// The values of a template, by name. Texts come with their control characters escaped; the template escapes what HTML needs, by `Character`.
 ///
 /// A name that a view lacks is absent, and never that of a view around it.
 struct View: MustacheParent, ExpressibleByDictionaryLiteral {
@@ -33,7 +34,7 @@ protocol ViewValue {
 }
 
 extension String: ViewValue {
-  var templateValue: Any? { isEmpty ? nil : escapingControlCharacters }
+  var templateValue: Any? { isEmpty ? nil : escapingControlCharacters.isolating("<>&\"'") }
 }
 
 extension Int: ViewValue {

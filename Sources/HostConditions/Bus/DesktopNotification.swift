@@ -1,4 +1,5 @@
 import HostThreads
+import StrictText
 import TaskModel
 
 /// A notification for the desktop of a user, by `org.freedesktop.Notifications` on their session bus.
@@ -64,10 +65,10 @@ public struct DesktopNotification: Sendable {
   }
 
   /// A D-Bus string has no NUL.
-  private static func plain(_ text: String) -> String { text.filter { $0 != "\0" } }
+  private static func plain(_ text: String) -> String { text.replacing(scalars: ["\0": ""]) }
 
   private static func escaped(_ text: String) -> String {
-    plain(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    plain(text).replacing(scalars: ["&": "&amp;", "<": "&lt;", ">": "&gt;"])
   }
 }
 

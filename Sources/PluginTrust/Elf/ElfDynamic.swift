@@ -1,3 +1,5 @@
+import StrictText
+
 struct ElfDynamic: Sendable {
   private enum Tag: UInt64 {
     case needed = 1
@@ -60,7 +62,7 @@ struct ElfDynamic: Sendable {
     for tag in [Tag.rpath, .runpath] {
       guard let offset = single[tag] else { continue }
       let text = try texts.string(at: offset, "its library search path")
-      if !text.isEmpty { searchPath += text.split(separator: ":", omittingEmptySubsequences: false).map(String.init) }
+      if !text.isEmpty { searchPath += text.parts(between: ":", omittingEmpty: false) }
     }
     self.libraries = libraries
     self.searchPath = searchPath
@@ -93,7 +95,7 @@ struct ElfDynamic: Sendable {
   /// which passed the same checks or contains only the host's private copies.
   func checkLibraries(_ policy: PluginTrustPolicy) throws(Rejection) {
     for element in searchPath where element != "$ORIGIN" && !policy.trustsLibraryPath(element) { throw .searchPath(element) }
-    for name in libraries where name.contains("/") && !policy.trustsLibraryPath(name) { throw .libraryNamedByPath(name) }
-    for name in libraries where name.contains("$") || name.isEmpty { throw .libraryNamedByPath(name) }
+    for name in libraries where name.has("/") && !policy.trustsLibraryPath(name) { throw .libraryNamedByPath(name) }
+    for name in libraries where name.has("$") || name.isEmpty { throw .libraryNamedByPath(name) }
   }
 }

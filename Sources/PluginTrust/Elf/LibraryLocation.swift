@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 
 /// The location of a manifest's library. The manifest gives a path, or a name to look up in the system's library directories.
 struct LibraryLocation: Sendable, Equatable {
@@ -23,11 +24,11 @@ struct LibraryLocation: Sendable, Equatable {
 
   private static func find(_ library: String) throws(Rejection) -> String {
     guard !library.isEmpty, !library.utf8.contains(0) else { throw .libraryName(library) }
-    if library.hasPrefix("/") {
+    if library.utf8.first == UInt8(ascii: "/") {
       guard access(library, F_OK) == 0 else { throw .libraryMissing(library, errno) }
       return library
     }
-    guard !library.contains("/") else { throw .libraryName(library) }
+    guard !library.has("/") else { throw .libraryName(library) }
     for directory in directories where access(directory + "/" + library, F_OK) == 0 { return directory + "/" + library }
     throw .libraryNotFound(library, directories)
   }
@@ -47,7 +48,7 @@ extension PluginTrustPolicy {
   ///
   /// - Parameter searchPath: The plugin's. `$ORIGIN` does not count, because the host loads a copy.
   public func finds(_ library: String, besides searchPath: [String]) -> Bool {
-    if library.hasPrefix("/") { return access(library, F_OK) == 0 }
+    if library.utf8.first == UInt8(ascii: "/") { return access(library, F_OK) == 0 }
     let folders = searchPath.filter { $0.hasPrefix("/") } + trustedLibraryDirectories
     return LibraryLocation.isInSystem(library) || folders.contains { access($0 + "/" + library, F_OK) == 0 }
   }

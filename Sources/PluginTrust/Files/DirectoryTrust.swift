@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 
 /// Where a directory's path leads, and whether users other than root and the host's could change its content.
 ///
@@ -71,7 +72,7 @@ struct DirectoryTrust: Sendable {
       defer { free(current) }
       whole = String(cString: current) + "/" + path
     }
-    return whole.split(separator: "/").filter { $0 != "." }.reversed().map(String.init)
+    return whole.parts(between: "/").filter { $0 != "." }.reversed()
   }
 
   private static func target(of link: String) -> String? {

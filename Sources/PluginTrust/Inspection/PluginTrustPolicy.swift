@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 
 /// The users and directories that the checks trust.
 public struct PluginTrustPolicy: Sendable, Equatable {
@@ -32,14 +33,14 @@ public struct PluginTrustPolicy: Sendable, Equatable {
   func trustsLibraryPath(_ path: String) -> Bool {
     guard path.utf8.first == UInt8(ascii: "/") else { return false }
     let parts = Self.components(path)
-    guard !parts.contains(".."), !parts.contains(where: { $0.contains("$") }) else { return false }
+    guard !parts.contains(".."), !path.has("$") else { return false }
     return (Self.systemLibraryDirectories + trustedLibraryDirectories).contains { directory in
       let prefix = Self.components(directory)
       return !prefix.isEmpty && parts.starts(with: prefix)
     }
   }
 
-  private static func components(_ path: String) -> [Substring] {
-    path.split(separator: "/").filter { $0 != "." }
+  private static func components(_ path: String) -> [String] {
+    path.parts(between: "/").filter { $0 != "." }
   }
 }

@@ -1,3 +1,5 @@
+import StrictText
+
 /// The command of a line: what cron gives to the shell, and to the command's standard input.
 ///
 /// In the command, `\%` means `%` and `\\` means `\`. The first other `%` ends it; in what follows, `%` means a line end and `\%` means `%`.
@@ -65,6 +67,6 @@ struct CronCommandText: Equatable {
   /// The text as one word of a shell.
   static func quoted(_ text: String) -> String {
     let isPlain = !text.isEmpty && text.utf8.allSatisfy { Bytes.isAlphanumeric($0) || [0x2f, 0x2e, 0x5f, 0x2d].contains($0) }
-    return isPlain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return isPlain ? text : "'" + text.replacing(scalars: ["'": "'\\''"]) + "'"
   }
 }

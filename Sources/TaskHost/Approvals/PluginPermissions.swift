@@ -153,7 +153,7 @@ struct PluginPermissions: Sendable, Hashable {
   /// Whether whoever may use `place` may use `path`. A path with `..` is only covered by itself.
   private static func path(_ place: String, covers path: String) -> Bool {
     if place == path { return true }
-    guard !path.split(separator: "/").contains("..") else { return false }
+    guard !path.parts(between: "/").contains("..") else { return false }
     return path.hasPrefix(place.hasSuffix("/") ? place : place + "/")
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import HostThreads
+import StrictText
 
 /// A folder that is held open: what is written into it lands in it, whatever becomes of its path. Closes it at its end.
 final class OpenedFolder {
@@ -28,7 +29,7 @@ final class OpenedFolder {
 
   /// Opens the folder of a path below it, through no link, and returns it with the last part of the path.
   func parent(of path: String) throws(WholeFile.Failure) -> (folder: OpenedFolder, name: String) {
-    let parts = path.split(separator: "/").map(String.init)
+    let parts = path.parts(between: "/")
     guard let last = parts.last, !parts.contains(".."), !parts.contains(".") else {
       throw WholeFile.Failure(path: path, observed: "cannot be opened", reason: ErrorNumber(EINVAL))
     }
