@@ -24,13 +24,17 @@ public enum WholeFile {
 
   /// Creates a file that does not exist yet, and syncs its content.
   ///
-  /// - Parameter mode: The permissions as a `mode_t`; the umask does not apply.
-  public static func make(_ bytes: [UInt8], at path: String, mode: UInt32) throws(Failure) {
+  /// - Parameters:
+  ///   - mode: The permissions as a `mode_t`; the umask does not apply.
+  ///   - owner: Whose file it is, if not this process's.
+  public static func make(_ bytes: [UInt8], at path: String, mode: UInt32, owner: (user: UInt32, group: UInt32)? = nil) throws(Failure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(path: path, observed: "cannot be created", reason: .last) }
     defer { close(descriptor) }
     do throws(ErrorNumber) {
       try WholeTransfer.write(bytes, to: descriptor)
+      // By the descriptor: others who may write into the folder can put another file in its place.
+      if let owner { guard fchown(descriptor, owner.user, owner.group) == 0 else { throw .last } }
       guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw .last }
     } catch {
       unlink(path)

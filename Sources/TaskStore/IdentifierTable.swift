@@ -7,7 +7,8 @@ final class IdentifierTable: Sendable {
   private struct Known {
     var numbers: [TaskIdentifier: Int64] = [:]
     var names: [Int64: TaskIdentifier] = [:]
-    /// Some that had no number. One that has got one is in `numbers` too: that counts.
+    /// Some that had no number, as the writing connection found: what a reader sees may be older. One that has got one is in `numbers` too: that
+    /// counts.
     var missing: Set<TaskIdentifier> = []
   }
 
@@ -27,10 +28,11 @@ final class IdentifierTable: Sendable {
 
   /// The number of `identifier`; nil if it has none.
   func existingNumber(of identifier: TaskIdentifier, in database: Database) throws -> Int64? {
-    let (found, isMissing) = known.withLock { ($0.numbers[identifier], $0.missing.contains(identifier)) }
+    let isWriter = !database.configuration.readonly
+    let (found, isMissing) = known.withLock { ($0.numbers[identifier], isWriter && $0.missing.contains(identifier)) }
     if found != nil || isMissing { return found }
     let number = try Int64.fetchOne(database, sql: "SELECT id FROM identifiers WHERE name = ?", arguments: [identifier.rawValue])
-    if let number { learn(number, identifier) } else { note(missing: identifier) }
+    if let number { learn(number, identifier) } else if isWriter { note(missing: identifier) }
     return number
   }
 

@@ -246,8 +246,9 @@ final class PageSums: Sendable {
 
   /// Records the checksums of the pages after a checkpoint.
   ///
-  /// - Parameter isSynced: Whether everything written to the database is synced.
-  func haveChanged(_ pages: Set<UInt32>, isSynced: Bool) {
+  /// - Parameter isComplete: Whether the database has all of the log. SQLite has not synced it if a commit came meanwhile.
+  func haveChanged(_ pages: Set<UInt32>, isComplete: Bool) {
+    let isSynced = isComplete && fdatasync(database) == 0
     state.withLock { state in
       for page in pages { if let sum = sum(of: page) { _ = set(sum, page, &state) } }
       state.changing.subtract(pages)

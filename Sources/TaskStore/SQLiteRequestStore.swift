@@ -215,7 +215,7 @@ public final class SQLiteRequestStore: RequestStore {
       sums?.willChange(changed)
       let busy = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
       // If a reader was busy, SQLite or the next host moves the rest later.
-      if busy == 0 { sums?.haveChanged(changed, isSynced: true) }
+      if busy == 0 { sums?.haveChanged(changed, isComplete: true) }
     }
     Failpoint.storeSettled.hit()
     writer.transaction.close()

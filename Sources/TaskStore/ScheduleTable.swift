@@ -126,8 +126,9 @@ final class ScheduleTable {
     ]
     guard let known = try select.rows(values, read: Self.row).first else { return }
     let row = changes.rows[known.id] ?? known
-    if key.kind == .key, try !isKeySpare.rows(values + [.integer(request), .integer(row.run)], read: { $0.integer(0) != 0 }).contains(true) {
-      return
+    if key.kind == .key {
+      let numbers: [PreparedStatement.Value] = [.integer(request), .integer(row.run)]
+      guard try isKeySpare.rows(values + numbers, read: { $0.integer(0) != 0 }).contains(true) else { return }
     }
     // The query must see the changes of this transaction.
     try write()

@@ -150,13 +150,12 @@ final class WALCheckpointer: Sendable {
   private static func checkpoint(
     _ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?, left: inout WALPages?
   ) throws -> Int {
-    // When all of the log is in the database, SQLite has synced it. It counts the pages that were there when it began; those written
-    // meanwhile stay in the log, and whoever opens the store after a power cut forgets the checksums of the log's pages.
-    func checkpoint() throws -> (isComplete: Bool, moved: Int) {
+    // It counts the pages that were in the log when it began; those written meanwhile stay there.
+    func checkpoint() throws -> (isComplete: Bool, moved: Int, frames: Int) {
       try queue.inDatabase { database in
-        guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return (false, 0) }
+        guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return (false, 0, 0) }
         let (busy, frames, moved): (Int?, Int?, Int?) = (row[0], row[1], row[2])
-        return (busy == 0 && frames != nil && frames == moved, moved ?? 0)
+        return (busy == 0 && frames != nil && frames == moved, moved ?? 0, frames ?? 0)
       }
     }
     guard let sums else { return try checkpoint().moved }
@@ -164,7 +163,7 @@ final class WALCheckpointer: Sendable {
     let most = WALPages(log, since: left)
     if let most { sums.willChange(most.numbers) }
     var changed = most?.numbers ?? []
-    var result = (isComplete: false, moved: 0)
+    var result = (isComplete: false, moved: 0, frames: 0)
     try snapshot.inTransaction(.deferred) { database in
       _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
       guard var all = WALPages(log, since: most) else { throw StoreError.other("\(log) is not a log") }
@@ -172,11 +171,11 @@ final class WALCheckpointer: Sendable {
       if !rest.isEmpty { sums.willChange(rest) }
       changed.formUnion(all.numbers)
       result = try checkpoint()
-      all.moved(result.moved)
+      all.moved(result.moved, of: result.frames)
       left = all
       return .commit
     }
-    sums.haveChanged(changed, isSynced: result.isComplete)
+    sums.haveChanged(changed, isComplete: result.isComplete)
     return result.moved
   }
 

@@ -7,7 +7,7 @@ import Glibc
 struct WALPages {
   /// The numbers of the pages, from 1. May include pages of frames after the last commit.
   private(set) var numbers: Set<UInt32> = []
-  /// The number of frames that were read.
+  /// The number of frames up to the last commit that was read. What follows may be undone, and overwritten by the next commit.
   private(set) var frames = 0
   private var salt: [UInt8] = []
 
@@ -33,19 +33,27 @@ struct WALPages {
     salt = Array(header[16..<24])
     if let known, known.salt == salt { (numbers, frames) = (known.numbers, known.frames) }
     var frame = [UInt8](repeating: 0, count: 24)
+    var place = frames
     while true {
-      let offset = 32 + off_t(frames) * (24 + pageSize)
+      let offset = 32 + off_t(place) * (24 + pageSize)
       let count = frame.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
       guard count >= 0 else { return nil }
       // A frame with another salt, and all that follow it, belong to an earlier generation.
       guard count == 24, frame[8..<16].elementsEqual(salt) else { return }
       numbers.insert(Self.number(frame, 0))
-      frames += 1
+      place += 1
+      // The size of the database after a commit, in its last frame.
+      if Self.number(frame, 4) != 0 { frames = place }
     }
   }
 
   /// Removes the pages when a checkpoint has moved at least the frames that were read.
-  mutating func moved(_ count: Int) { if count >= frames { numbers = [] } }
+  ///
+  /// - Parameter there: How many frames SQLite knows of: what follows is left over from a host that was killed.
+  mutating func moved(_ count: Int, of there: Int) {
+    frames = min(frames, there)
+    if count >= frames { numbers = [] }
+  }
 
   private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }

@@ -133,9 +133,9 @@ public enum KeyFile {
     }
     let temporary = "\(path).\(Hex.text((0..<8).map { _ in UInt8.random(in: 0...255) }))"
     do throws(WholeFile.Failure) {
-      try WholeFile.make(text, at: temporary, mode: 0o600)
-      let isKept = !exists || info.st_uid == geteuid() || chown(temporary, info.st_uid, info.st_gid) == 0
-      guard isKept, rename(temporary, path) == 0 else {
+      let isForeign = exists && info.st_uid != geteuid()
+      try WholeFile.make(text, at: temporary, mode: 0o600, owner: isForeign ? (info.st_uid, info.st_gid) : nil)
+      guard rename(temporary, path) == 0 else {
         let reason = ErrorNumber.last
         unlink(temporary)
         throw WholeFile.Failure(path: path, observed: "cannot be replaced", reason: reason)

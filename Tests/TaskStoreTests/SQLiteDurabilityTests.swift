@@ -1,4 +1,5 @@
 import CPowerLossVFS
+import Foundation
 import GRDB
 import GRDBSQLite
 import StoreTestSupport
@@ -33,6 +34,33 @@ private final class FragileStore {
   func set(_ pragma: String) throws {
     let connection = try store.commit { transaction in (transaction as? SQLiteTransaction)?.database.sqliteConnection }
     try #require(sqlite3_exec(connection, "PRAGMA \(pragma)", nil, nil, nil) == SQLITE_OK)
+  }
+}
+
+@Suite("Names that a commit adds") struct AddedNameTests {
+  @Test("a reader that sees none of a new identifier during its first commit hides none of its requests from the scheduler")
+  func hidden() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    defer { store.close() }
+    let new = TaskIdentifier.sample("org.example.new")
+    struct Refused: Error {}
+    try store.commit { transaction in
+      try transaction.insert(.sample(1, origin: store.origin, identifier: new))
+      // Another change of the same turn is refused.
+      #expect(throws: Refused.self) { try transaction.savepoint { throw Refused() } }
+      let read = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        var query = RequestQuery()
+        query.identifier = new
+        #expect((try? store.requests(query).isEmpty) == true)
+        read.signal()
+      }
+      read.wait()
+    }
+    #expect(try store.commit { try $0.nextDue(in: Lane(new)) } == .testStart)
+    #expect(try store.commit { try $0.due(in: Lane(new), by: .testStart, limit: 1).count } == 1)
+    try store.commit { try $0.insert(.sample(2, origin: store.origin, identifier: new)) }
   }
 }
 

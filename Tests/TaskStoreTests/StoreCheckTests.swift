@@ -205,7 +205,7 @@ import Testing
     try Data(repeating: 7, count: 4 * 4096).write(to: URL(filePath: path))
     let before = try PageSums(path: path, origin: 1, pageSize: 4096, isExpected: false)
     before.willChange([1, 2, 3, 4])
-    before.haveChanged([1, 2, 3, 4], isSynced: true)
+    before.haveChanged([1, 2, 3, 4], isComplete: true)
     truncate(path, 2 * 4096)
     let sums = try PageSums(path: path, origin: 1, pageSize: 4096, isExpected: true)
     if isMadeAnew { sums.willChange([3, 4]) }
@@ -226,10 +226,10 @@ import Testing
       return (0..<3).map { page in bytes.dropFirst(32 + 8 * page).prefix(8).contains { $0 != 0 } }
     }
     sums.willChange([1, 2])
-    sums.haveChanged([1, 2], isSynced: false)
+    sums.haveChanged([1, 2], isComplete: false)
     #expect(try kept() == [false, false, false])
     sums.willChange([2])
-    sums.haveChanged([2], isSynced: true)
+    sums.haveChanged([2], isComplete: true)
     #expect(try kept() == [true, true, false])
     let (isThere, isBehind) = (sums.look(at: 3), sums.look(at: 4))
     #expect(isThere && !isBehind)
@@ -290,6 +290,29 @@ import Testing
     }
     store.close()
     try await expectWhole()
+  }
+
+  @Test("what an undone transaction has written to the log is read again when the next commit overwrites it")
+  func undone() throws {
+    let log = try path + "-wal"
+    let database = try DatabaseQueue(path: try path)
+    defer { try? database.close() }
+    func execute(_ sql: String) throws { try database.writeWithoutTransaction { try $0.execute(sql: sql) } }
+    try execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE a (content BLOB); CREATE TABLE b (content BLOB)")
+    let before = try #require(WALPages(log))
+    var spilled = before
+    try database.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA cache_size = 5; BEGIN")
+      for _ in 0..<100 { try database.execute(sql: "INSERT INTO a VALUES (zeroblob(4000))") }
+      spilled = try #require(WALPages(log, since: before))
+      try database.execute(sql: "ROLLBACK")
+    }
+    #expect(spilled.numbers.count > before.numbers.count + 20 && spilled.frames == before.frames)
+    spilled.moved(spilled.frames, of: spilled.frames)
+    #expect(spilled.numbers.isEmpty)
+    try execute("INSERT INTO b VALUES (1)")
+    let root = try database.read { try Int64.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'b'") }
+    #expect(try #require(WALPages(log, since: spilled)).numbers.contains(UInt32(try #require(root))))
   }
 
   @Test("what is in the log is read from there, frame by frame, and no further than its generation")

@@ -100,10 +100,8 @@ public struct TokenFile: Sendable {
     // Only the holder of the lock writes this name: what is there was left by one that was killed.
     unlink(temporary)
     do {
-      try WholeFile.make(records.flatMap(\.line), at: temporary, mode: 0o600)
-      if geteuid() == 0, owner != 0, lchown(temporary, owner, gid_t.max) != 0 {
-        throw WholeFile.Failure(path: temporary, observed: "cannot be given to user \(owner)", reason: .last)
-      }
+      let isForeign = geteuid() == 0 && owner != 0
+      try WholeFile.make(records.flatMap(\.line), at: temporary, mode: 0o600, owner: isForeign ? (owner, gid_t.max) : nil)
       guard rename(temporary, path) == 0 else { throw WholeFile.Failure(path: path, observed: "cannot be replaced", reason: .last) }
       try WholeFile.settle(path)
     } catch {

@@ -32,10 +32,15 @@ public struct PauseBook: Sendable {
   /// No pauses.
   init() {}
 
-  /// Reads the filters of pauses that a store kept. Those that have ended by now are left in: ``ended(by:)`` has them.
+  /// Reads the filters of pauses that a store kept. Those that have ended by now are left in: ``ended(by:)`` has them. One whose filter cannot be
+  /// read holds everything, until somebody ends it.
   init(_ pauses: [Pause]) throws {
     for pause in pauses {
-      do { try add(pause) } catch { throw StoreError.corrupt("pause \(pause.id) has a filter that is none: \(error)") }
+      do { try add(pause) } catch {
+        let all = try RequestFilter("identifier:*", now: pause.since)
+        entries.append(Entry(pause: pause, filter: all, identifiers: all.identifiersAlone, scope: nil))
+        recount()
+      }
     }
   }
 

@@ -10,7 +10,7 @@ struct ArchiveHead {
   /// Whether a host had the store open, or was killed.
   let isOpen: Bool
   /// Leaves room for more pauses than operators make.
-  private static let highestPause = Int64(Int32.max)
+  static let highestPause = Int64(Int32.max)
 
   init(_ text: [UInt8]) throws(ArchiveFlaw) {
     func wrong(_ sentence: String) -> ArchiveFlaw { ArchiveFlaw(line: 1, sentence: sentence) }
@@ -80,13 +80,14 @@ struct ArchiveHead {
           sql: """
             SELECT EXISTS (SELECT 1 FROM requests) OR EXISTS (SELECT 1 FROM runs) OR EXISTS (SELECT 1 FROM submissions)
               OR EXISTS (SELECT 1 FROM unique_windows) OR EXISTS (SELECT 1 FROM schedules)
+              OR EXISTS (SELECT 1 FROM pauses) OR EXISTS (SELECT 1 FROM state) OR EXISTS (SELECT 1 FROM standing)
               OR coalesce((SELECT highest FROM origin), 0) > 0
             """) ?? true
       guard !isUsed else {
         throw StoreCareError(
           store, "it has records of its own, and ids of two stores cannot be in one", remedy: "import into a new state directory (--state)")
       }
-      try database.execute(sql: "DELETE FROM origin")
+      for table in ["origin", "objectives", "clock"] { try database.execute(sql: "DELETE FROM \(table)") }
       try database.execute(sql: "INSERT INTO origin (bits) VALUES (?)", arguments: [Int64(bitPattern: origin)])
     }
     try database.execute(

@@ -178,7 +178,7 @@ final class ArchiveImport {
 
   private func takePause(_ line: ArchiveObject) throws {
     let number = try line.requiredInteger("number")
-    guard number > 0 else { throw line.flaw("number", "must be 1 or more") }
+    guard (1...ArchiveHead.highestPause).contains(number) else { throw line.flaw("number", "must be 1 to \(ArchiveHead.highestPause)") }
     let user = try line.integer("user")
     if let user, !(0...Int64(UInt32.max)).contains(user) { throw line.flaw("user", "is not the number of a user: \(user)") }
     let words = try transaction.seals.written(

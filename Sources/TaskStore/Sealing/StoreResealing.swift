@@ -121,7 +121,11 @@ extension SQLiteRequestStore {
         try SealingRecord.begin(sealing, isNew: false, in: database)
         seals.set(sealing)
       }
-    } catch { throw StoreError(error) }
+    } catch {
+      // What was to be rewritten still is.
+      try? continueResealing()
+      throw StoreError(error)
+    }
     do { try continueResealing() } catch { throw .other("\(error)") }
   }
 
