@@ -23,6 +23,7 @@ final class MachineMonitor: Sendable {
   private let waking: MachineWaking
   private let files: FileWatches?
   private let watched: Guarded<Watched>
+  private let fileEvents: FileEvents
   private let worker: WatchQueue
 
   /// Starts to notify the scheduler when conditions or watched files change, the clock is set, or the machine wakes up. Applies and logs
@@ -44,7 +45,11 @@ final class MachineMonitor: Sendable {
     clocks = Self.clockWatch(scheduler, waking, log)
     let watched = Guarded(Watched())
     self.watched = watched
-    files = Self.fileWatches(scheduler, watched, log)
+    let fileEvents = FileEvents { path, recorded in
+      scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { if case .success = $0 { recorded(true) } else { recorded(false) } }
+    }
+    self.fileEvents = fileEvents
+    files = Self.fileWatches(fileEvents, watched, log)
     overrides = ConditionOverrides(path: directory.conditionOverrides) { log.warning("\($0)") }
     for override in overrides.all {
       conditions.override(override.condition, holds: override.holds, since: override.since)
@@ -94,13 +99,13 @@ final class MachineMonitor: Sendable {
     }
   }
 
-  private static func fileWatches(_ scheduler: Scheduler, _ watched: Guarded<Watched>, _ log: Logger) -> FileWatches? {
+  private static func fileWatches(_ events: FileEvents, _ watched: Guarded<Watched>, _ log: Logger) -> FileWatches? {
     do {
       return try FileWatches(
         changed: { path in
           let (own, isRequested) = watched.withLock { ($0.own[path] ?? [], $0.requested.contains(path)) }
           for changed in own { changed() }
-          if isRequested || own.isEmpty { scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } }
+          if isRequested || own.isEmpty { events.changed(path) }
         },
         failed: { log.error("files are not watched from now on: \($0)") })
     } catch {
@@ -115,6 +120,7 @@ final class MachineMonitor: Sendable {
     case .conditionsAwaited(let awaited): conditions.setInterest(awaited)
     case .wakeAwaited(let time): waking.set(time)
     case .filesAwaited(let paths): watch { $0.requested = paths }
+    case .storeRecovered: fileEvents.storeRecovered()
     default: break
     }
   }

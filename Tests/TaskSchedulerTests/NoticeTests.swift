@@ -204,6 +204,27 @@ import Testing
     #expect(told.count == 2 && told[1].document["event"]?.string == "recovered")
   }
 
+  @Test("however many keys of one plugin fail, schedules and other plugins are told of, when they fail and when they recover")
+  func crowd() {
+    var book = NoticeBook([NoticeRule("n", target: nil, kinds: [.failing, .failed], failures: 2)])
+    let busy = TaskIdentifier.sample("org.example.busy")
+    func subject(_ identifier: TaskIdentifier, _ key: String?) -> NoticeBook.Subject {
+      NoticeBook.Subject(identifier: identifier, key: key)
+    }
+    for number in 0..<12_000 {
+      _ = book.countFailure(of: subject(busy, "order \(number)"))
+      book.note(.failed, of: subject(busy, "order \(number)"))
+    }
+    for one in [subject(busy, "config:\(busy)"), subject(busy, nil), subject(.sample(), "nightly"), subject(.sample(), nil)] {
+      let counts = (1...2).map { _ in book.countFailure(of: one) }
+      #expect(counts == [1, 2])
+      book.note(.failing, of: one)
+      #expect(book.isTold(.failing, of: one))
+      let hasRecovered = book.recover(one)
+      #expect(hasRecovered)
+    }
+  }
+
   @Test("an objective that is missed is told once in an episode, over restarts; a success ends the episode")
   func overdue() throws {
     var policy = policy([.overdue, .recovered])

@@ -186,6 +186,26 @@ import Testing
     #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
   }
 
+  @Test("an answer that another user could have left is not taken over, and nobody else can open the lock")
+  func foreignAnswer() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    let store = try TokenFileStore(path: fixture.path("tokens.json"))
+    try store.prepare(replacing: try store.read()).keep(answer: Array(Fixture.rotation.utf8), asked: TestHost.start)
+    let answer = try #require(fixture.names.first { $0.hasSuffix("-answer") })
+    #expect(chmod(fixture.path(answer), 0o644) == 0)
+    try await TestServer.serving({ _ in .json(Fixture.rotation) }) { server in
+      let report = try await fixture.run([fixture.account(endpoint: server.address)])
+      #expect(report.outcome == .success && report.only?.detail != "recovered from an interrupted run")
+      #expect(server.requests.count == 1)
+    }
+    #expect(chmod(fixture.path(".tokens.json.lock"), 0o666) == 0)
+    let lock = try #require(try store.lock())
+    var status = stat()
+    #expect(stat(fixture.path(".tokens.json.lock"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+    lock.release()
+  }
+
   @Test(
     "an answer that was kept in part, or refused, is removed",
     arguments: [#"{"access_token": "a", "refr"#, #"{"error": "invalid_grant"}"#, ""])

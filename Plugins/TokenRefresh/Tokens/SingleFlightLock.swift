@@ -12,6 +12,9 @@ struct SingleFlightLock: Sendable {
   /// - Returns: nil if another holder has it.
   init?(folder: OpenFile, name: String) throws(SystemError) {
     file = try folder.file(name, O_RDWR | O_CREAT, mode: 0o600)
+    // Whoever can open it can keep it locked.
+    guard try file.status().st_uid == geteuid() else { throw SystemError(action: "lock \(name), which is another user's", code: EPERM) }
+    fchmod(file.descriptor, 0o600)
     do {
       try SystemError.check("lock \(name)") { [file] in flock(file.descriptor, LOCK_EX | LOCK_NB) }
     } catch  where error.code == EWOULDBLOCK {

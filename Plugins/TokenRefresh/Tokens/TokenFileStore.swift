@@ -153,8 +153,7 @@ struct TokenFileStore: Sendable {
 
   private func complete(_ leftover: String) -> Snapshot? {
     guard
-      let file = try? folder.file(leftover, O_RDWR), let status = try? file.status(),
-      status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
+      let file = try? folder.file(leftover, O_RDWR), let status = try? file.status(), status.isPrivate,
       let reserved = try? file.contents(limit: Int(TokenFileReplacement.reserve)),
       // Reserved space that was not written is zeros, and JSON never ends in a zero.
       case let bytes = Array(reserved.prefix((reserved.lastIndex { $0 != 0 } ?? -1) + 1)),
@@ -185,7 +184,9 @@ struct TokenFileStore: Sendable {
   }
 
   private func answer(_ leftover: String) -> KeptAnswer? {
-    guard let file = try? folder.file(leftover, O_RDONLY), let bytes = try? file.contents(limit: Int(TokenFileReplacement.answerReserve))
+    // Others who may write into the folder could leave one too.
+    guard let file = try? folder.file(leftover, O_RDONLY), (try? file.status())?.isPrivate == true,
+      let bytes = try? file.contents(limit: Int(TokenFileReplacement.answerReserve))
     else { return nil }
     return KeptAnswer(bytes)
   }
@@ -205,5 +206,8 @@ struct TokenFileStore: Sendable {
 }
 
 extension stat {
+  /// Whether it is a file of this process's user, which nobody else can open.
+  fileprivate var isPrivate: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_mode & 0o077 == 0 }
+
   fileprivate var modified: Date { Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) * 1e-9) }
 }

@@ -30,20 +30,24 @@ final class NetworkManagerBus {
     metered = nil
   }
 
+  /// If nobody answers, what was answered last counts: anybody on the machine can break a connection to the bus.
   func ask() {
     do throws(BusConnection.Failure) {
       if connection == nil { connection = try open() }
       try update()
-    } catch { close() }
+    } catch { connection = nil }
   }
 
-  /// Receives messages from the bus. Returns true if NetworkManager's answer may have changed.
+  /// Receives messages from the bus; asks again if the connection breaks. Returns true if NetworkManager's answer may have changed.
   func receive() -> Bool {
     let before = metered
     do throws(BusConnection.Failure) {
       guard let connection else { return false }
       if try Self.takeSignals(connection) { try update() }
-    } catch { close() }
+    } catch {
+      connection = nil
+      ask()
+    }
     return metered != before
   }
 

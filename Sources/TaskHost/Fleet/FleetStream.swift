@@ -74,13 +74,13 @@ final class FleetStream {
         agent.observe(.run(run))
         if let request { agent.observe(.request(request)) }
       }
-      next.runs = next.runs ?? FleetToldEnds(since: ends.until.moved(by: .zero - age))
+      next.runs = next.runs ?? FleetToldEnds(since: ends.until.moved(by: .zero - age - FleetToldEnds<RunID>.overlap))
       next.runs?.note(ends.times, until: ends.until)
       next.liveUntil = ends.until
       guard ends.isPart else { break }
     }
     // Those that ended without a run, as what waited for a failure, and what was cancelled before it began.
-    let first = (next.liveUntil ?? .distantPast).moved(by: .zero - age - Self.pause * 5)
+    let first = (next.liveUntil ?? .distantPast).moved(by: .zero - age - FleetToldEnds<RequestID>.overlap)
     for _ in 0..<Self.mostParts {
       let ends = try session.endedWithoutRun(
         since: next.requests?.since ?? first, besides: incarnation, told: next.requests?.times ?? [:])

@@ -20,7 +20,7 @@ struct FleetToldEnds<ID: Hashable> {
   /// - Parameter until: Until when all was found.
   mutating func note(_ found: [ID: WallTime], until: WallTime) {
     times.merge(found) { $1 }
-    // Never further back than before: what was told of earlier is not known any more, and before the first look is before anybody read.
+    // Never further back than before: what was told of earlier is not known any more.
     since = max(since, until.moved(by: .zero - Self.overlap))
     if times.count >= Self.most { since = max(since, times.values.sorted()[times.count - Self.most]) }
     times = times.filter { $0.value >= since }

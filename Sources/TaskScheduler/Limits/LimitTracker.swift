@@ -11,6 +11,9 @@ struct LimitTracker {
   private var hostRate: RateLimiter?
   private var rates: [TaskIdentifier: RateLimiter] = [:]
   private var keyRates: [TaskIdentifier: [String: RateLimiter]] = [:]
+  /// How many keys of each identifier there may be before those without recent starts are looked for.
+  private var mostKeys: [TaskIdentifier: Int] = [:]
+  private static let leastKeys = 4096
   private var keyRuns: [TaskIdentifier: [String: Int]] = [:]
   /// Handed-out runs whose begin is not known yet: they hold their places in the rates.
   private var unbegun: [RunID: LiveRunEntry] = [:]
@@ -139,9 +142,10 @@ struct LimitTracker {
     hostRate?.hold(at: now)
     rates[entry.identifier]?.hold(at: now)
     guard let key = entry.gates.concurrencyKey, let rate = limits(of: entry.identifier).ratePerKey else { return }
-    // Concurrency keys come and go: forget those without recent starts.
-    if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
+    // Concurrency keys come and go: forget those without recent starts, and look for them again once there are twice as many.
+    if keyRates[entry.identifier]?.count ?? 0 >= mostKeys[entry.identifier, default: Self.leastKeys] {
       keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
+      mostKeys[entry.identifier] = max(Self.leastKeys, 2 * (keyRates[entry.identifier]?.count ?? 0))
     }
     keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].hold(at: now)
   }

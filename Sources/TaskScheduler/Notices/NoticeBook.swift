@@ -49,10 +49,16 @@ struct NoticeBook {
   /// Changes with ``failures``.
   private(set) var revision: UInt64 = 0
 
-  /// The most subjects of which trouble is remembered. Beyond that, their recovery is not told.
-  private static let mostTroubles = 1000
-  /// The most subjects whose failures are counted.
-  private static let mostCounted = 10_000
+  /// The most subjects of which trouble is remembered, and those of one identifier. Beyond that, their recovery is not told.
+  private static let (mostTroubles, mostTroublesOfOne) = (1000, 100)
+  /// The most subjects whose failures are counted, and those of one identifier.
+  private static let (mostCounted, mostCountedOfOne) = (10_000, 1000)
+
+  /// Whether there is room for another subject. The schedules of the configuration are few, and have it: keys of one-time requests may be any number.
+  private static func hasRoom(for subject: Subject, in known: some Collection<Subject>, most: Int, ofOne: Int) -> Bool {
+    if ScheduleName(key: subject.key, of: subject.identifier) != nil || subject.key == nil { return true }
+    return known.count < ofOne || known.count < most && known.count { $0.identifier == subject.identifier } < ofOne
+  }
 
   init(_ rules: [NoticeRule]) {
     slots = rules.map { Slot(rule: $0) }
@@ -69,7 +75,9 @@ struct NoticeBook {
 
   /// Notes that people are told of trouble.
   mutating func note(_ kind: Incident.Kind, of subject: Subject) {
-    guard troubles[subject] != nil || troubles.count < Self.mostTroubles else { return }
+    guard
+      troubles[subject] != nil || Self.hasRoom(for: subject, in: troubles.keys, most: Self.mostTroubles, ofOne: Self.mostTroublesOfOne)
+    else { return }
     guard troubles[subject, default: []].insert(kind).inserted else { return }
     identifiers.insert(subject.identifier)
     hasChanged = true
@@ -96,7 +104,9 @@ struct NoticeBook {
 
   /// Counts a failed run. Returns the number of failures in a row; nil if they are not counted.
   mutating func countFailure(of subject: Subject) -> Int? {
-    guard !thresholds.isEmpty, failures[subject] != nil || failures.count < Self.mostCounted else { return nil }
+    guard !thresholds.isEmpty,
+      failures[subject] != nil || Self.hasRoom(for: subject, in: failures.keys, most: Self.mostCounted, ofOne: Self.mostCountedOfOne)
+    else { return nil }
     let count = (failures[subject] ?? 0).adding(saturating: 1)
     restore(failures: count, of: subject)
     return count

@@ -56,7 +56,7 @@ extension SchedulerCore {
 
   /// Submits notifications of what has happened in this turn until now.
   func tellNotices(_ transaction: any StoreTransaction, now: WallTime) throws {
-    guard var book = notices else { return }
+    guard var book = notices else { return overdueFound = [] }
     let found = try incidents(&book, transaction, now: now)
     guard !found.isEmpty || book.hasChanged || book.revision != notices?.revision else { return }
     turn.noticesBefore = turn.noticesBefore ?? notices
