@@ -169,7 +169,7 @@ struct FleetControlTests {
         #expect(list.status == 200 && (try? list.json())?["incomplete"]?.string != nil, "\(path): \(list)")
         #expect(path.hasPrefix("/v1/requests") == list.body.contains(own), "\(path): \(list)")
       }
-      for path in ["/ui/requests", "/ui/runs"] {
+      for path in ["/ui/requests", "/ui/runs", "/ui/requests?part=live"] {
         let page = try await host.page("GET", path)
         #expect(page.status == 200 && page.text.contains("Incomplete: "), "\(path): \(page)")
       }

@@ -37,6 +37,9 @@ static const unsigned char failure_mustache[] = {
 static const unsigned char forecast_mustache[] = {
 #embed "templates/forecast.mustache"
 };
+static const unsigned char gap_mustache[] = {
+#embed "templates/gap.mustache"
+};
 static const unsigned char lanes_mustache[] = {
 #embed "templates/lanes.mustache"
 };
@@ -112,6 +115,7 @@ static const struct dashboard_file files[] = {
     ENTRY("conditions.mustache", conditions_mustache),
     ENTRY("failure.mustache", failure_mustache),
     ENTRY("forecast.mustache", forecast_mustache),
+    ENTRY("gap.mustache", gap_mustache),
     ENTRY("lanes.mustache", lanes_mustache),
     ENTRY("layout.mustache", layout_mustache),
     ENTRY("live-runs.mustache", live_runs_mustache),

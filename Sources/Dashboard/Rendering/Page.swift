@@ -26,15 +26,3 @@ public struct Page {
     (self.title, self.section, self.template, self.values, self.now, self.changes) = (title, section, template, values, now, changes)
   }
 }
-
-/// A sentence at the top of a page about what was just done.
-public struct PageNotice: Sendable {
-  let text: String
-  let isGood: Bool
-
-  /// Creates a notice.
-  public init(_ text: String, isGood: Bool = true) {
-    self.text = text
-    self.isGood = isGood
-  }
-}

@@ -24,21 +24,25 @@ public struct PageRenderer: Sendable {
 
   /// The whole page as HTML.
   ///
-  /// - Parameter notice: What was just done.
-  public func html(_ page: Page, notice: PageNotice? = nil) -> [UInt8] {
+  /// - Parameters:
+  ///   - notice: What was just done, a sentence.
+  ///   - gap: Why its lists have only a part of what there is, without a full stop; nil if they have all.
+  public func html(_ page: Page, notice: String? = nil, gap: String? = nil) -> [UInt8] {
     let nav = Page.Section.allCases.map { section -> View in
       ["label": section.label, "href": section.path, "isCurrent": section == page.section]
     }
-    let noticeView: View? = notice.map { ["text": $0.text, "kind": $0.isGood ? "good" : "bad"] }
     let frame: View = [
-      "title": page.title, "nav": nav, "notice": noticeView, "changes": page.changes, "content": Markup(text: content(page)),
+      "title": page.title, "nav": nav, "notice": notice, "changes": page.changes, "content": Markup(text: content(page, gap)),
       "time": View(time: page.now, now: nil),
     ]
     return Array((library.render(frame, withTemplate: "layout") ?? "").utf8)
   }
 
   /// The page's content alone, for a page that is open and replaces its live parts.
-  public func fragment(_ page: Page) -> [UInt8] { Array(content(page).utf8) }
+  public func fragment(_ page: Page, gap: String? = nil) -> [UInt8] { Array(content(page, gap).utf8) }
 
-  private func content(_ page: Page) -> String { library.render(page.values, withTemplate: page.template) ?? "" }
+  private func content(_ page: Page, _ gap: String?) -> String {
+    let words = gap.flatMap { library.render(["text": $0] as View, withTemplate: "gap") } ?? ""
+    return words + (library.render(page.values, withTemplate: page.template) ?? "")
+  }
 }

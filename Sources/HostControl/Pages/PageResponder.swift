@@ -66,9 +66,8 @@ struct PageResponder: Sendable {
     _ page: Page, _ query: PageQuery? = nil, status: HTTPResponseStatus = .ok, gap: String? = nil
   ) throws -> ControlResponse {
     let renderer = try Self.renderer.get()
-    let said = [query?.done, gap.map { "Incomplete: \($0)." }].compactMap(\.self).joined(separator: " ")
-    let notice: PageNotice? = said.isEmpty ? nil : PageNotice(said, isGood: gap == nil)
-    let bytes = query?.isPart == true ? renderer.fragment(page) : renderer.html(page, notice: notice)
+    let bytes =
+      query?.isPart == true ? renderer.fragment(page, gap: gap) : renderer.html(page, notice: query?.done, gap: gap)
     return ControlResponse(
       status: status, headers: Self.headers(type: "text/html; charset=utf-8", caching: "no-store"), body: .bytes(ByteBuffer(bytes: bytes)))
   }
