@@ -152,7 +152,8 @@ let package = Package(
       name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads", "StrictText"], exclude: ["System"],
       swiftSettings: settings),
     .target(
-      name: "OpenFiles", dependencies: ["COpenFiles", "HostThreads", "TaskModel"], exclude: ["System"], swiftSettings: settings),
+      name: "OpenFiles", dependencies: ["COpenFiles", "HostThreads", "StrictText", "TaskModel"], exclude: ["System"],
+      swiftSettings: settings),
     // openat2 and leases are not in Swift's Glibc module.
     .target(name: "COpenFiles", path: "Sources/OpenFiles/System"),
     // timerfd is not in Swift's Glibc module.
@@ -191,7 +192,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(
       name: "WorkerProcesses",
-      dependencies: ["CCrashCell", "CTaskHostSystem", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink", deque],
+      dependencies: ["CCrashCell", "CTaskHostSystem", "HostProcesses", "HostThreads", "StrictText", "TaskModel", "WorkerLink", deque],
       swiftSettings: settings),
     .target(name: "WorkerLink", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "WorkerSandbox", dependencies: ["CWorkerSandbox", "TaskModel"], swiftSettings: settings),

@@ -144,6 +144,7 @@ final class Upload {
   }
 
   private func beginAgain() -> WorkEnd {
+    isKept = false
     resumption = nil
     step = .create
     return .again

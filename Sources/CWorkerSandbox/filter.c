@@ -38,6 +38,7 @@ enum { TYPE_BITS = 0xf };                /* the kind of a socket; above are SOCK
 enum { SET_FAST_OPEN = 0x20000000 };     /* MSG_FASTOPEN */
 enum { FIO_SET_OWNER = 0x8901, SIO_SET_GROUP = 0x8902, TERMINAL_INPUT = 0x5412, TERMINAL_LINUX = 0x541c };
 enum { GET_PERSONALITY_ONLY = 0xffffffff };
+enum { PRIORITY_OF_ONE = 1 };            /* IOPRIO_WHO_PROCESS */
 enum { LOCAL_PORT_RANGE = 51 };          /* IP_LOCAL_PORT_RANGE: which port a socket gets that asks for none */
 enum { NETLINK_ADDRESS = 12 };           /* sizeof(struct sockaddr_nl); the least that the kernel takes as an internet address is 16 */
 
@@ -57,8 +58,8 @@ static const uint64_t changing_commands[] = {
 
 /* Never allowed for a plugin, whatever its entitlements. */
 static const int always_denied[] = {
-    /* system calls that go around filters */
-    SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+    /* system calls that go around filters; of io_setup, all users of the machine have a number together */
+    SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(io_setup),
     /* other processes */
     SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(pidfd_getfd),
     SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_send_signal), SCMP_SYS(kcmp), NUMBER_process_mrelease,
@@ -170,15 +171,16 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
     deny_if(builder, SCMP_SYS(socketpair), other_than(0, AF_UNIX));
     allow_kinds(builder, SCMP_SYS(socketpair), 0, 1u << SOCK_STREAM | 1u << SOCK_SEQPACKET);
 
-    /*
-     * No port of its own choice, TCP or UDP: the kernel gives one to a socket that connects or sends without. The resolver binds its
-     * netlink sockets, whose addresses are shorter than those the kernel takes for any other socket a plugin may have.
-     */
-    deny_if(builder, SCMP_SYS(bind), other_than(2, NETLINK_ADDRESS));
     if (network == TASKHOST_SANDBOX_NO_NETWORK) {
+        deny(builder, SCMP_SYS(bind));
         deny(builder, SCMP_SYS(socket));
         return;
     }
+    /*
+     * No port of its own choice, TCP or UDP: the kernel gives one to a socket that connects or sends without. The resolver binds its
+     * netlink sockets, whose addresses are shorter than those the kernel takes for an internet socket.
+     */
+    deny_if(builder, SCMP_SYS(bind), other_than(2, NETLINK_ADDRESS));
     for (unsigned family = 0; family < AF_NETLINK; family++) {
         if (family != AF_INET && family != AF_INET6) deny_if(builder, SCMP_SYS(socket), equal(0, family));
     }
@@ -197,6 +199,8 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
 
     /* A socket without a port gets one from a range, and a plugin could set a range of one port. */
     deny_if_both(builder, SCMP_SYS(setsockopt), masked(1, COMMAND_BITS, SOL_IP), masked(2, COMMAND_BITS, LOCAL_PORT_RANGE));
+    /* Whoever closes such a socket last waits, and a plugin could send it to the host. */
+    deny_if_both(builder, SCMP_SYS(setsockopt), masked(1, COMMAND_BITS, SOL_SOCKET), masked(2, COMMAND_BITS, SO_LINGER));
 
     if (network == TASKHOST_SANDBOX_PORTS) {
         /* Connects without a check of the port by Landlock. */
@@ -307,6 +311,8 @@ int taskhost_sandbox_filter(const struct taskhost_sandbox_filter *filter) {
         deny_if(&builder, only_itself[index].call, other_than(only_itself[index].argument, 0));
     }
     deny_if(&builder, SCMP_SYS(personality), other_than(0, GET_PERSONALITY_ONLY));
+    /* Of another kind, 0 is not the caller but its process group, or root. */
+    deny_if(&builder, SCMP_SYS(ioprio_set), other_than(0, PRIORITY_OF_ONE));
     sockets(&builder, filter->network);
     processes(&builder, filter->execution);
     signals(&builder, filter);

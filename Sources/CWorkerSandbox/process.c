@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 int taskhost_sandbox_set_limit(enum taskhost_sandbox_limit limit, uint64_t value, uint64_t *granted) {
-    static const int resources[] = {RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_CORE, RLIMIT_MEMLOCK, RLIMIT_RTPRIO};
+    static const int resources[] = {RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_CORE, RLIMIT_MEMLOCK, RLIMIT_RTPRIO,
+                                    RLIMIT_SIGPENDING};
     struct rlimit current;
     if (getrlimit(resources[limit], &current) != 0) return -errno;
     rlim_t wanted = value < current.rlim_max ? value : current.rlim_max;

@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 public import TaskModel
 
 /// The paths that a plugin may use, as in its sandbox.
@@ -29,7 +30,7 @@ public struct EntitledPaths: Sendable, Hashable {
 
   /// The entitlement to an absolute path, which need not exist; none for a path with `.` or `..`.
   public func entitlement(to path: String) -> PathEntitlement {
-    guard path.utf8.first == UInt8(ascii: "/"), !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return [] }
+    guard path.utf8.first == UInt8(ascii: "/"), !path.parts(between: "/").contains(where: { $0 == "." || $0 == ".." }) else { return [] }
     // A worker's entitlements contain no symlinks; a caller may use the operator's paths, which may.
     let paths = [Self.plain(path)] + (Self.real(path).map { [$0] } ?? [])
     if write.contains(where: { Self.holds($0, paths) }) { return [.read, .write] }
@@ -45,24 +46,28 @@ public struct EntitledPaths: Sendable, Hashable {
 
   /// Resolves symlinks. Components that do not exist yet are appended unchanged.
   private static func real(_ path: String) -> String? {
-    var missing: [Substring] = []
-    var names = path.split(separator: "/")
-    while true {
-      let place = "/" + names.joined(separator: "/")
-      if let real = realpath(place, nil) {
-        defer { free(real) }
-        return plain(([String(cString: real)] + missing.reversed().map { String($0) }).joined(separator: "/"))
+    let names = path.parts(between: "/")
+    // How many names there are: a path can have a thousand, and each look at it goes through all of them.
+    var (there, most) = (0, names.count)
+    var status = stat()
+    while there < most {
+      let some = (there + most + 1) / 2
+      if lstat("/" + names[..<some].joined(separator: "/"), &status) == 0 {
+        there = some
+      } else {
+        guard errno == ENOENT else { return nil }
+        most = some - 1
       }
-      var status = stat()
-      // A dangling link leads to an unknown place.
-      guard errno == ENOENT, lstat(place, &status) != 0, let name = names.popLast() else { return nil }
-      missing.append(name)
     }
+    // A dangling link leads to an unknown place.
+    guard let real = realpath("/" + names[..<there].joined(separator: "/"), nil) else { return nil }
+    defer { free(real) }
+    return plain(([String(cString: real)] + names[there...]).joined(separator: "/"))
   }
 
   private static func isAtOrBelow(_ path: String, _ top: String) -> Bool {
     path == top || path.hasPrefix(top.last == "/" ? top : top + "/")
   }
 
-  private static func plain(_ path: String) -> String { "/" + path.split(separator: "/").joined(separator: "/") }
+  private static func plain(_ path: String) -> String { "/" + path.parts(between: "/").joined(separator: "/") }
 }

@@ -19,6 +19,8 @@ final class PluginServices: WorkerServices {
   private let assertions: AssertionKeeper
   /// Questions about requests and runs: a forecast takes up to a quarter of a second of a processor, and a fleet's database may take long.
   private let questions = JobDesk<TaskIdentifier>("questions", mostWaiting: 256, mostOfOne: 32)
+  /// Follows the paths that plugins ask about.
+  private let places = JobDesk<TaskIdentifier>("places", mostWaiting: 256, mostOfOne: 32)
   /// Cancellations of all that is pending in a fleet, which take some commits for each thousand requests.
   private let cancellations = JobDesk<TaskIdentifier>("cancellations", mostWaiting: 64, mostOfOne: 4)
   /// How much waits for the fleet's database of what each plugin has called for: what all plugins and clients want there waits in one line.
@@ -99,11 +101,12 @@ final class PluginServices: WorkerServices {
     guard let sources, call.takesLong(of: own, in: sources.view) else { return answer() }
     let status: CallFailure.Status = call.isQuestion ? .limit : .unavailable
     let tooMany = CallFailure(status, "too many questions wait for an answer: ask again later")
-    Self.queue(at: questions, for: plugin, or: tooMany, done) {
+    let asksForPlaces = if case .openFiles = call { true } else { false }
+    Self.queue(at: asksForPlaces ? places : questions, for: plugin, or: tooMany, done) {
       let began = SystemClock.now
       answer()
       // Plugins get at most half of a processor for their questions, and of a connection to the fleet's database.
-      return call.isForecast || sources.view.fleet != nil ? SystemClock.now - began : .zero
+      return call.isForecast || sources.view.fleet != nil && !asksForPlaces ? SystemClock.now - began : .zero
     }
   }
 
@@ -338,7 +341,8 @@ extension WorkerCall {
   /// - Parameter own: The identifiers of the plugin that calls.
   fileprivate func takesLong(of own: [TaskIdentifier], in view: RequestView) -> Bool {
     switch self {
-    case .ask: true
+    // A long path, or one on a server that does not answer, is followed before anything else.
+    case .ask, .openFiles: true
     case .pending: view.shares(own)
     case .cancel(_, let id), .snooze(_, let id, _), .update(_, let id, _): view.fleet?.has(id) == true
     case .submit(_, let request): view.fleet != nil && !request.after.isEmpty

@@ -119,8 +119,9 @@ final class ScheduleTable {
   /// Removes the record of a removed repeating request, or of the unique key of a removed request if no other one has that and the identifier
   /// has many, if the identifier has run since, and succeeded since the record's last success. The request is still there.
   func removed(request: Int64, of identifier: Int64) throws {
-    let key = try key(of: request, identifier)
-    guard key.kind != .others else { return }
+    var key = try key(of: request, identifier)
+    // It may have repeated once.
+    if key.kind != .key { key = Key(identifier: identifier, kind: .request, name: Array("\(request)".utf8)) }
     let values: [PreparedStatement.Value] = [
       .integer(identifier), .integer(key.kind.stored), .text(String(decoding: key.name, as: UTF8.self)),
     ]

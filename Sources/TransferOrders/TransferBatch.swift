@@ -160,7 +160,7 @@ package struct TransferBatch: Decodable, Sendable, Equatable {
       table.report(key, "must be the absolute path of a file")
       return nil
     }
-    let names = path.split(separator: "/")
+    let names = path.parts(between: "/")
     if names.contains(where: { $0 == ".." || $0 == "." }) { table.report(key, "must have no . or .. in it") }
     if let long = names.map(\.utf8.count).max(), long > mostNameBytes {
       table.report(key, "has a name of \(long) bytes in it: file systems take at most \(mostNameBytes)")

@@ -1,5 +1,6 @@
 import CTaskHostSystem
 import Glibc
+import StrictText
 
 /// What a path of an entitlement stood for when the host launched. For each worker it is opened anew, and it must be that still.
 ///
@@ -78,7 +79,7 @@ public struct EntitledPath: Sendable, Hashable {
     init(_ path: String) { left = Self.steps(path) }
 
     /// In reverse: the next step is the last.
-    private static func steps(_ path: some StringProtocol) -> [String] { path.split(separator: "/").map { String($0) }.reversed() }
+    private static func steps(_ path: some StringProtocol) -> [String] { path.parts(between: "/").reversed() }
 
     mutating func go() {
       while let name = left.popLast() {

@@ -1,3 +1,5 @@
+import StrictText
+
 /// The mounts that this process sees. They tell whether two paths lead to the same place.
 public struct MountTable: Sendable {
   /// A line of `/proc/PID/mountinfo`.
@@ -67,7 +69,7 @@ public struct MountTable: Sendable {
     guard var mount = mounts.first(where: { $0.point == "/" && !numbers.contains($0.parent) }) else { return nil }
     mount = uppermost(on: mount, at: "/")
     var here = ""
-    for step in path.split(separator: "/") {
+    for step in path.parts(between: "/") {
       here += "/" + step
       mount = uppermost(on: mount, at: here)
     }

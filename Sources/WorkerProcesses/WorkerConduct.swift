@@ -36,6 +36,9 @@ struct WorkerConduct {
   /// Whether it has said that its plugin has launched.
   var hasLaunched: Bool { stage == .launched }
 
+  /// Whether it has said that it is confined, so that its plugin's code may have run.
+  var isConfined: Bool { stage != .unconfined }
+
   mutating func noteSent(_ runs: Int) { runsSent = runsSent.adding(saturating: runs) }
 
   mutating func noteLaunched() { stage = .launched }

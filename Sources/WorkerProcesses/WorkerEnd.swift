@@ -20,7 +20,7 @@ struct WorkerEnd: Sendable {
   /// Whether the kernel's timer has killed it, which was set to the end of its host's lease. At that time nothing else can have.
   func isBy(leaseEnd: Int64) -> Bool { leaseEnd > 0 && at >= leaseEnd && status == -SIGKILL && crash == nil && !isOutOfMemory }
 
-  /// Whether it could not begin, through no fault of its plugin: EX_SOFTWARE.
+  /// Whether it could not begin, through no fault of its plugin, if that was not loaded yet: EX_SOFTWARE.
   var isGivenUp: Bool { crash == nil && status == 70 }
 
   /// A sentence without its subject: "crashed: SIGSEGV at address 0x0".
@@ -60,7 +60,8 @@ extension CrashReport {
     default: observed = "crashed"
     }
     let length = min(Int(cell.pointee.text_length), Int(TASKHOST_CRASH_TEXT))
-    let bytes = UnsafeRawBufferPointer(start: taskhost_crash_text(cell), count: length)
+    // A copy: the text is read more than once.
+    let bytes = Array(UnsafeRawBufferPointer(start: taskhost_crash_text(cell), count: length))
     let text = String(decoding: bytes, as: UTF8.self).split(separator: "\n").joined(separator: "\n")
     stack = PluginText.lines(text, limit: Limits.stackBytes)
   }

@@ -101,7 +101,7 @@ extension WorkerMachine {
   // MARK: No process
 
   private mutating func failLaunch(_ last: Present, _ end: WorkerEnd, at now: Moment) {
-    if end.isGivenUp {
+    if end.isGivenUp, !last.conduct.isConfined {
       return fail(LaunchFailure(step: .load, observed: "its worker could not begin: see the lines above"), lacking: .worker, at: now)
     }
     if end.isBy(leaseEnd: toldLeaseEnd) {

@@ -6,6 +6,8 @@ public import TaskModel
 public enum WorkerSandbox {
   /// The maximum size of a file in bytes that a worker may write; its memory limit, if that is more. Not configurable.
   static let fileSize: UInt64 = 1 << 30
+  /// How many signals and timers may be pending of its user, of all processes together, if it is to get more: it could leave none to others.
+  static let pendingSignals: UInt64 = 1024
   /// Bytes of memory it may lock.
   static let lockedMemory: UInt64 = 64 << 10
   /// The oldest ABI of Landlock that limits TCP ports.
@@ -88,6 +90,7 @@ public enum WorkerSandbox {
       (TASKHOST_SANDBOX_CORE, "core files", 0),
       (TASKHOST_SANDBOX_LOCKED_MEMORY, "locked memory", lockedMemory),
       (TASKHOST_SANDBOX_REALTIME, "real-time priority", 0),
+      (TASKHOST_SANDBOX_PENDING_SIGNALS, "pending signals", pendingSignals),
     ]
     for (limit, name, value) in limits {
       if limit == TASKHOST_SANDBOX_DATA, taskhost_sandbox_is_sanitized() {

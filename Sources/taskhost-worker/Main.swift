@@ -30,6 +30,8 @@ struct Worker {
     taskhost_system_buffer_output_by_line()
     if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group cannot be started") }
     let host = HostLink(socket)
+    // The timer of the host's lease, not set yet: plugins that run as the same user could leave none to those that come later.
+    guard taskhost_system_kill_at(0) == 0 else { give(up: "no timer can end it with its host's lease: \(ErrorNumber.last)") }
     confine(boot, host)
     let session = WorkerSession(boot, host)
     session.launch()

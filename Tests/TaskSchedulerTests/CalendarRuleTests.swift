@@ -159,6 +159,53 @@ import Testing
     #expect(world.begun.count == 2)
   }
 
+  @Test("an occurrence that somebody has postponed waits as long as before, and not before its own time")
+  func postponed() throws {
+    let world = try world("2026-01-01T12:00:00Z")
+    var request = hourly
+    request.repetition = RepeatRule(.cron(CronRule("0 13 * * *", timeZone: "UTC")))
+    let id = try world.submit(request).id
+    _ = try world.turn { core, transaction in
+      try core.snooze(id, until: .utc("2026-01-01T15:00:00Z"), transaction, now: world.now)
+    }
+    try world.moveCalendar(.seconds(-60))
+    #expect(try world.record(id).due == .utc("2026-01-01T14:59:00Z"))
+    #expect(try world.record(id).occurrence == .utc("2026-01-01T13:00:00Z"))
+    try world.moveCalendar(.seconds(-7200))
+    #expect(try world.record(id).due == .utc("2026-01-01T13:00:00Z"))
+  }
+
+  @Test("missed occurrences that are caught up are not lost, and keep their distance")
+  func caughtUp() throws {
+    let world = try world("2026-01-01T08:30:00Z", handlers: [.sample(runs: 1)])
+    var request = hourly
+    request.repetition?.missed = .all(limit: 10, spread: .seconds(60))
+    let id = try world.submit(request).id
+    world.now = .utc("2026-01-01T12:30:00Z")
+    try world.restart(handlers: [.sample(runs: 1)])
+    try world.turn()
+    #expect(world.isRunning(id))
+    try world.finish(id, .success)
+    let before = try world.record(id)
+    #expect(before.occurrence == .utc("2026-01-01T10:00:00Z") && before.due == world.now + .seconds(60))
+    try world.moveCalendar(.seconds(-10))
+    let after = try world.record(id)
+    #expect(after.occurrence == before.occurrence && after.due == before.due + .seconds(-10) && after.missedLeft == before.missedLeft)
+  }
+
+  @Test("one that an operator has begun before its time keeps its time")
+  func early() throws {
+    let world = try world("2026-01-01T12:00:00Z")
+    var request = hourly
+    request.earliestBegin = .utc("2026-02-01T00:00:00Z")
+    let id = try world.submit(request).id
+    _ = try world.turn { core, transaction in try core.simulateLaunch(.sample(), transaction, now: world.now) }
+    #expect(world.isRunning(id))
+    try world.moveCalendar(.seconds(-60))
+    try world.finish(id, .success)
+    #expect(try world.record(id).due >= .utc("2026-02-01T00:00:00Z"))
+  }
+
   @Test("what has no time of its own is due as before, whether it waits for a slot, for a backoff, or because somebody postponed it")
   func once() throws {
     let world = try world("2026-01-01T12:00:00Z", handlers: [.sample(runs: 1)])

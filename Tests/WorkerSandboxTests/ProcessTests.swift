@@ -89,13 +89,14 @@ import Testing
   func filteredArguments() throws {
     let refused = [
       "personality:0x0040000", "personality:0", "prctl:1:0", "prctl:0x100000001:0", "prlimit64:1:7:0:0", "setpriority:0:1:5",
-      "setpriority:1:0:5", "sched_setaffinity:1:0:0", "ioprio_set:1:1:0", "ioctl:0:0x5412:0", "ioctl:0:0x100005412:0", "ioctl:0:0x541c:0",
+      "setpriority:1:0:5", "sched_setaffinity:1:0:0", "ioprio_set:1:1:0", "ioprio_set:3:0:0x6000", "ioprio_set:2:0:0x6000",
+      "ioctl:0:0x5412:0", "ioctl:0:0x100005412:0", "ioctl:0:0x541c:0",
       "fcntl:0:1024:0",
     ]
     let result = try Probe.run(["--filter-only", "1"], refused.map { ("call", $0) })
     #expect(result.answers == refused.map { _ in EPERM })
 
-    let allowed = ["personality:0xffffffff", "prlimit64:0:7:0:0", "setpriority:0:0:1", "fcntl:0:1:0"]
+    let allowed = ["personality:0xffffffff", "prlimit64:0:7:0:0", "setpriority:0:0:1", "ioprio_set:1:0:0x6000", "fcntl:0:1:0"]
     #expect(try Probe.run([], allowed.map { ("call", $0) }).answers == allowed.map { _ in 0 })
   }
 

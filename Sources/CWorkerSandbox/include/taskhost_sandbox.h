@@ -16,6 +16,7 @@ enum taskhost_sandbox_limit {
     TASKHOST_SANDBOX_CORE,          /* bytes of a core file */
     TASKHOST_SANDBOX_LOCKED_MEMORY, /* bytes */
     TASKHOST_SANDBOX_REALTIME,      /* highest real-time priority */
+    TASKHOST_SANDBOX_PENDING_SIGNALS, /* signals and timers of all processes of the user with which it gets more */
 };
 
 /*

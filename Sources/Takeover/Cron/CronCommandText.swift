@@ -60,7 +60,7 @@ struct CronCommandText: Equatable {
     guard let input else { return [shell, "-c", command] }
     guard !input.isEmpty else { return [shell, "-c", command] }
     var end = "END_OF_INPUT"
-    while input.split(separator: "\n").contains(where: { $0 == end }) { end += "_" }
+    while input.parts(between: "\n").contains(end) { end += "_" }
     return ["/bin/sh", "-c", "exec \(Self.quoted(shell)) -c \(Self.quoted(command)) <<'\(end)'\n\(input)\(end)\n"]
   }
 

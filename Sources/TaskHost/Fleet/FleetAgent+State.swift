@@ -62,6 +62,8 @@ extension FleetAgent {
     var cancelled: Set<RequestID> = []
     /// What may have been recorded by this host without its knowledge, so that those who read its events do not know of it yet.
     var untold: Set<RequestID> = []
+    /// The requests that wait and that this host could not read, and when.
+    var illegible: [RequestID: MonotonicTime] = [:]
     /// How many requests were added that are due soon, see ``note(added:)``.
     var added = 0
     var isOver = false
@@ -175,5 +177,12 @@ extension FleetAgent.State {
       if let holding = holding(of: settled[place]) { counts[holding.lane, default: 0] -= 1 }
     }
     return counts
+  }
+}
+
+extension FleetAgent {
+  /// Whether it is worth a try to take a request for what has come for it: what this host could not read a moment ago is for newer ones.
+  func mayRead(_ id: RequestID) -> Bool {
+    state.withLock { $0.illegible[id] }.map { SystemClock.now - $0 > .seconds(60) } ?? true
   }
 }

@@ -49,6 +49,8 @@ struct FleetErrand: Sendable {
   /// Whether dead letters are to live again: those that failed because of them come along.
   var revives = false
   var heard = Heard.nothing
+  /// Whether it only decides on requests whose predecessors have ended.
+  var decides = false
   /// Gets ``FleetGathering/noted`` of each part that is done.
   var noted: @Sendable (Int) -> Void = { _ in }
   /// The plugin whose submission it is; nil for a client's.

@@ -206,8 +206,13 @@ final class FleetExchanges {
     // Their runs had ended, or their hosts were lost, before those knew of it.
     for id in agent.notHeld(exchange.cancelled) { try run(FleetErrand(untold: [id]) { _ in .cancel(id) }, session, incarnation) }
     if !exchange.late.isEmpty { try run(FleetErrand(untold: exchange.late) { .relax($0) }, session, incarnation) }
-    if !exchange.undecided.isEmpty { try run(FleetErrand(untold: exchange.undecided) { .decide($0) }, session, incarnation) }
-    for (request, event) in exchange.unheard {
+    let undecided = exchange.undecided.filter(agent.mayRead)
+    if !undecided.isEmpty {
+      var errand = FleetErrand(untold: undecided) { .decide($0) }
+      errand.decides = true
+      try run(errand, session, incarnation)
+    }
+    for (request, event) in exchange.unheard where agent.mayRead(request) {
       try run(
         FleetErrand(untold: [request], hearing: .only(event)) { .wake($0, by: event.name, payload: event.payload) }, session, incarnation)
     }

@@ -1,4 +1,5 @@
 import FleetStore
+import HostThreads
 import Logging
 import TaskModel
 import TaskScheduler
@@ -66,15 +67,15 @@ extension FleetExchanges {
       case .failure(let refusal): return .failure(refusal)
       }
     }
-    let chained = try takeFollowers(of: taken, session, incarnation)
-    let followers = Set(chained.map(\.id))
-    taken += chained
-    gathering.count = taken.count
-    let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id).filter { !followers.contains($0) }
+    let graph = taken.filter { (try? $0.record.get().isInGraph) == true }.map(\.id)
     // What was dead may wait for what has ended meanwhile.
     var edges = graph.isEmpty ? [:] : try session.takeEdges(incarnation, of: graph, with: errand.revives ? nil : taken.map(\.id))
+    let ending = taken.filter { claim in !errand.decides || edges[claim.id]?.contains { $0.isBroken } == true }
+    let followers = try takeFollowers(of: ending, besides: taken, session, incarnation)
+    taken += followers
+    gathering.count = taken.count
     // What else they wait for is decided at its time: the database's note of that stays.
-    if !followers.isEmpty { try edges.merge(session.edges(of: Array(followers))) { $1 } }
+    if !followers.isEmpty { try edges.merge(session.edges(of: followers.map(\.id))) { $1 } }
     // The texts of requests that had a key may be older than who holds it.
     let keyed = taken.filter { (try? $0.record.get())?.mayHaveKey == true }.map(\.id)
     let keys = try session.keys(of: keyed)
@@ -85,7 +86,12 @@ extension FleetExchanges {
         var visitor = LeasedRequest(record, eventPayload: claim.eventPayload, checkpoint: claim.checkpoint)
         visitor.edges = edges[claim.id] ?? []
         gathering.visitors.taken.append(visitor)
-      case .failure(let flaw): agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
+      case .failure(let flaw):
+        agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
+        agent.state.withLock { state in
+          if state.illegible.count >= Self.mostIllegible { state.illegible = [:] }
+          state.illegible[claim.id] = SystemClock.now
+        }
       }
     }
     // The scheduler says of a dead letter whose key another request has why it stays one.
@@ -163,11 +169,11 @@ extension FleetExchanges {
     return taken
   }
 
-  /// Takes what was appended to these under their unique keys: if one of them ends, it ends too, and its key goes to one before them.
+  /// Takes what was appended under their unique keys to these, which may end: it ends too then, and its key goes to one before them.
   private func takeFollowers(
-    of taken: [ClaimedRequest], _ session: FleetSession, _ incarnation: String
+    of ending: [ClaimedRequest], besides taken: [ClaimedRequest], _ session: FleetSession, _ incarnation: String
   ) throws(FleetError) -> [ClaimedRequest] {
-    let links = taken.filter { claim in (try? claim.record.get()).map { $0.state == .blocked && $0.mayHaveKey } == true }
+    let links = ending.filter { claim in (try? claim.record.get()).map { $0.state == .blocked && $0.mayHaveKey } == true }
     guard !links.isEmpty else { return [] }
     let followers = try session.followers(of: links.map(\.id), besides: taken.map(\.id), most: Self.mostClaimed)
     guard !followers.isEmpty, try countTogether(of: followers, session, hasOutputs: true) == followers.count else { return [] }
@@ -184,6 +190,8 @@ extension FleetExchanges {
   private static let mostPredecessors = 1000
   /// How often a request that comes or goes is looked for.
   private static let mostLooks = 4
+  /// The most requests that are known not to be legible.
+  private static let mostIllegible = 1000
   /// So few requests are never too many bytes.
   private static let fewUnweighed = 4
 

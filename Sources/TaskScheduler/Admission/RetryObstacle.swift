@@ -51,7 +51,7 @@ public struct RetryObstacle: Sendable, Hashable {
 
 extension DependencyRecord {
   /// Whether the dependant can no longer run: a required predecessor did not succeed.
-  var isBroken: Bool { onFailure == .fail && ended != nil && ended != .succeeded }
+  package var isBroken: Bool { onFailure == .fail && ended != nil && ended != .succeeded }
 
   /// Takes the present state of the predecessor, which may have been retried. Nil means that it is no longer on record: the edge remembers
   /// how it ended.

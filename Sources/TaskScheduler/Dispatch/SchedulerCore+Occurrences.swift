@@ -179,16 +179,20 @@ extension SchedulerCore {
     guard let rule = record.request.repetition, let occurrence = record.occurrence else { return false }
     let offset = offset(of: record)
     let time = now.moved(by: .zero - offset)
-    guard record.state == .running || record.attemptsSpent > 0 else {
+    let isAhead = occurrence > time.moved(by: .zero - distance)
+    let (known, due) = (record.due, record.due.moved(by: distance))
+    if record.state == .pending, isAhead, record.attemptsSpent == 0 {
       let first = max(time, record.request.earliestBegin ?? time)
-      let next = occurrences.following(rule, occurrences.passed(rule, like: occurrence, by: first + .milliseconds(-1)))
-      guard next.moved(by: offset) < record.due else { return false }
-      (record.due, record.occurrence) = (next.moved(by: offset), next)
-      return true
+      let next = min(occurrence, occurrences.following(rule, occurrences.passed(rule, like: occurrence, by: first + .milliseconds(-1))))
+      let planned = occurrence.moved(by: offset)
+      record.occurrence = next
+      // Somebody may have postponed it, or let it begin at once: it waits as long as before.
+      record.due = known == planned ? next.moved(by: offset) : known < planned ? due : max(next.moved(by: offset), due)
+    } else {
+      // It runs, or waits for its next attempt, or for its turn: for as long as before. Its occurrence has passed, and would come again.
+      if !isAhead { record.occurrence = occurrences.passed(rule, like: occurrence, by: time) }
+      if record.state == .pending { record.due = due }
     }
-    // What runs, or waits for its next attempt, is of an occurrence that has passed. A backoff lasts as long as before.
-    record.occurrence = occurrences.passed(rule, like: occurrence, by: time)
-    if record.state == .pending { record.due = record.due.moved(by: distance) }
-    return true
+    return record.due != known || record.occurrence != occurrence
   }
 }

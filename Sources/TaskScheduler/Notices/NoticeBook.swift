@@ -45,6 +45,8 @@ struct NoticeBook {
   var hasChanged = false
   /// The failed runs of each subject since its last success, if ``thresholds`` has any.
   private(set) var failures: [Subject: Int] = [:]
+  /// How many subjects of each identifier are in ``failures``.
+  private var counted: [TaskIdentifier: Int] = [:]
   private var identifiers: Set<TaskIdentifier> = []
   /// Changes with ``failures``.
   private(set) var revision: UInt64 = 0
@@ -54,10 +56,9 @@ struct NoticeBook {
   /// The most subjects whose failures are counted, and those of one identifier.
   private static let (mostCounted, mostCountedOfOne) = (10_000, 1000)
 
-  /// Whether there is room for another subject. The schedules of the configuration are few, and have it: keys of one-time requests may be any number.
-  private static func hasRoom(for subject: Subject, in known: some Collection<Subject>, most: Int, ofOne: Int) -> Bool {
-    if ScheduleName(key: subject.key, of: subject.identifier) != nil || subject.key == nil { return true }
-    return known.count < ofOne || known.count < most && known.count { $0.identifier == subject.identifier } < ofOne
+  /// Whether there is always room for it: the schedules of the configuration are few, keys of one-time requests may be any number.
+  private static func isOfSchedule(_ subject: Subject) -> Bool {
+    subject.key == nil || ScheduleName(key: subject.key, of: subject.identifier) != nil
   }
 
   init(_ rules: [NoticeRule]) {
@@ -75,9 +76,9 @@ struct NoticeBook {
 
   /// Notes that people are told of trouble.
   mutating func note(_ kind: Incident.Kind, of subject: Subject) {
-    guard
-      troubles[subject] != nil || Self.hasRoom(for: subject, in: troubles.keys, most: Self.mostTroubles, ofOne: Self.mostTroublesOfOne)
-    else { return }
+    let hasRoom =
+      troubles.count < Self.mostTroubles && troubles.keys.count { $0.identifier == subject.identifier } < Self.mostTroublesOfOne
+    guard troubles[subject] != nil || Self.isOfSchedule(subject) || hasRoom else { return }
     guard troubles[subject, default: []].insert(kind).inserted else { return }
     identifiers.insert(subject.identifier)
     hasChanged = true
@@ -87,7 +88,10 @@ struct NoticeBook {
   ///
   /// - Returns: Whether people were told of trouble that is over now.
   mutating func recover(_ subject: Subject) -> Bool {
-    if failures.removeValue(forKey: subject) != nil { revision &+= 1 }
+    if failures.removeValue(forKey: subject) != nil {
+      counted[subject.identifier] = counted[subject.identifier].flatMap { $0 > 1 ? $0 - 1 : nil }
+      revision &+= 1
+    }
     var hasRecovered = troubles.removeValue(forKey: subject) != nil
     // Any success of the identifier is one that was expected.
     let all = Subject(identifier: subject.identifier, key: nil)
@@ -104,18 +108,21 @@ struct NoticeBook {
 
   /// Counts a failed run. Returns the number of failures in a row; nil if they are not counted.
   mutating func countFailure(of subject: Subject) -> Int? {
-    guard !thresholds.isEmpty,
-      failures[subject] != nil || Self.hasRoom(for: subject, in: failures.keys, most: Self.mostCounted, ofOne: Self.mostCountedOfOne)
-    else { return nil }
+    guard !thresholds.isEmpty, mayCount(subject) else { return nil }
     let count = (failures[subject] ?? 0).adding(saturating: 1)
     restore(failures: count, of: subject)
     return count
   }
 
-  /// Takes over a count of failed runs.
+  private func mayCount(_ subject: Subject) -> Bool {
+    if failures[subject] != nil || Self.isOfSchedule(subject) { return true }
+    return failures.count < Self.mostCounted && counted[subject.identifier, default: 0] < Self.mostCountedOfOne
+  }
+
+  /// Takes over a count of failed runs, if there is room.
   mutating func restore(failures count: Int, of subject: Subject) {
-    guard !thresholds.isEmpty, count > 0 else { return }
-    failures[subject] = count
+    guard !thresholds.isEmpty, count > 0, mayCount(subject) else { return }
+    if failures.updateValue(count, forKey: subject) == nil { counted[subject.identifier, default: 0] += 1 }
     revision &+= 1
     identifiers.insert(subject.identifier)
   }

@@ -83,6 +83,29 @@ static int choose_port(const char *port) {
     return result;
 }
 
+/* Lets whoever closes the socket last wait for what is unsent (SO_LINGER). */
+static int linger(const char *argument) {
+    (void)argument;
+    struct linger length = {1, 1 << 30};
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return errno;
+    int result = outcome(setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &length, sizeof length));
+    close(descriptor);
+    return result;
+}
+
+/* Gives one end of a pair of Unix sockets a name of ten bytes that other users see. */
+static int bind_pair(const char *argument) {
+    (void)argument;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return errno;
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0taskhost."};
+    int result = outcome(bind(pair[0], (struct sockaddr *)&name, 12));
+    close(pair[0]);
+    close(pair[1]);
+    return result;
+}
+
 /* As a client of a name server: an unbound socket sends, is given a port by that, and receives what is sent there. */
 static int exchange_datagrams(const char *argument) {
     (void)argument;
@@ -150,5 +173,5 @@ const struct action network_actions[] = {
     {"socket", make}, {"socket-raw", make_raw}, {"connect", connect_stream}, {"connect-udp", connect_datagram}, {"bind", bind_stream},
     {"bind-udp", bind_datagram}, {"bind-raw", bind_raw}, {"choose-port", choose_port}, {"exchange-udp", exchange_datagrams},
     {"fast-open", connect_fast}, {"listen", listen_stream}, {"socketpair", make_pair}, {"pair-to-path", pair_to_path},
-    {"resolve", resolve}, {0, 0},
+    {"resolve", resolve}, {"linger", linger}, {"bind-pair", bind_pair}, {0, 0},
 };

@@ -51,7 +51,7 @@ static int any_call(const char *argument) {
 static int all_denied(const char *argument) {
     (void)argument;
     static const long never[] = {
-        SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
+        SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_setup, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
         SYS_process_madvise, SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_kcmp, 448 /* process_mrelease */, SYS_setsid, SYS_setpgid,
         SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_setgroups,
         SYS_capset, 460 /* lsm_set_self_attr */, SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_fsopen, SYS_fsconfig, SYS_fsmount,
