@@ -162,7 +162,8 @@ struct FleetGraphTests {
       let long = try await first.post("/v1/requests", "[\(chain.joined(separator: ","))]")
       #expect(try long.status == 201 && Self.ids(long).count == 1201, "\(long.status)")
       #expect(try await first.cli("tasks", "cancel", Self.ids(long)[0]).status == 0)
-      try await first.request(Self.ids(long)[1200], is: "cancelled")
+      // One after the other.
+      try await first.request(Self.ids(long)[1200], is: "cancelled", within: .seconds(240))
       let unknown = "01a2250d-ece0-7fff-8401-31a187eaa482"
       let half = try await second.post(
         "/v1/requests", "[{\"identifier\": \"job\", \"delay_ms\": 60000}, {\"identifier\": \"job\", \"after\": [\"\(unknown)\"]}]")
