@@ -62,9 +62,7 @@ public struct Webhook: Sendable {
   }
 
   /// The text without the characters with which Slack marks links and whom to call: a plugin's words call nobody.
-  static func slackText(_ text: String) -> String {
-    text.replacing(scalars: ["&": "&amp;", "<": "&lt;", ">": "&gt;"])
-  }
+  static func slackText(_ text: String) -> String { text.escapingMarkup }
 
   /// Sends a request, and judges its answer by the status. The body of the answer is not read.
   static func end(of request: TransferRequest) -> DeliveryEnd {

@@ -101,12 +101,11 @@ final class PluginServices: WorkerServices {
     guard let sources, call.takesLong(of: own, in: sources.view) else { return answer() }
     let status: CallFailure.Status = call.isQuestion ? .limit : .unavailable
     let tooMany = CallFailure(status, "too many questions wait for an answer: ask again later")
-    let asksForPlaces = if case .openFiles = call { true } else { false }
-    Self.queue(at: asksForPlaces ? places : questions, for: plugin, or: tooMany, done) {
+    Self.queue(at: call.asksForPlaces ? places : questions, for: plugin, or: tooMany, done) {
       let began = SystemClock.now
       answer()
       // Plugins get at most half of a processor for their questions, and of a connection to the fleet's database.
-      return call.isForecast || sources.view.fleet != nil && !asksForPlaces ? SystemClock.now - began : .zero
+      return call.isForecast || sources.view.fleet != nil && !call.asksForPlaces ? SystemClock.now - began : .zero
     }
   }
 
@@ -320,6 +319,9 @@ extension PluginQuestion {
 extension WorkerCall {
   /// Whether it may be answered that there are too many such.
   fileprivate var isQuestion: Bool { if case .ask = self { true } else { false } }
+
+  /// Whether paths are followed for the answer, and nothing else is asked.
+  fileprivate var asksForPlaces: Bool { if case .openFiles = self { true } else { false } }
 
   /// Whether the answer takes a forecast.
   fileprivate var isForecast: Bool { if case .ask(_, .explanation) = self { true } else { false } }

@@ -33,7 +33,7 @@ import Testing
     #expect(!(nothing.child(named: "none") is String) && !(nothing.child(named: "list") is [Any]))
   }
 
-  @Test("a plugin's words are no markup, whatever Unicode joins to a mark")
+  @Test("markup in a plugin's words is escaped, whatever Unicode joins to its characters")
   func markup() throws {
     for words in ["\u{600}<img src=x onerror=alert(1)>", "\u{600}\" onclick=\"alert(1)", "\u{110BD}<script>x", "&\u{301}lt;"] {
       let status = HostStatus(

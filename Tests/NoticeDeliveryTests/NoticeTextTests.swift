@@ -8,7 +8,7 @@ import Testing
     for text in ["", "[]", "{}", "{\"title\":1,\"text\":\"x\"}", "x"] { #expect(NoticeText(Array(text.utf8)) == nil) }
   }
 
-  @Test("a plugin's words call nobody in Slack, whatever Unicode joins to a mark")
+  @Test("a plugin's words call nobody in Slack, whatever Unicode joins to their characters")
   func slack() {
     for mark in ["\u{600}<!channel>", "<\u{301}!channel>\u{20E3}", "a\u{200D}<!here>&\u{FE0F}"] {
       let text = Webhook.slackText(mark)

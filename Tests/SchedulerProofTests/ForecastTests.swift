@@ -67,7 +67,7 @@ import Testing
     #expect(forecast.entries.map(\.request.sequence) == [2])
   }
 
-  @Test("requests of a fleet and of the host's own are forecast together: who waits for whom, and when one starts")
+  @Test("a forecast covers the fleet's requests and the host's own: one that waits for another starts after it")
   func fleet() {
     let shared: UInt64 = 77
     func ofFleet(_ record: RequestRecord) -> RequestRecord {

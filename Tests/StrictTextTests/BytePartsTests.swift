@@ -15,6 +15,12 @@ import Testing
     #expect("it's \u{600}'".replacing(scalars: ["'": "'\\''"]) == "it'\\''s \u{600}'\\''")
   }
 
+  @Test("shells and markup see no character of the text as their own")
+  func escaped() {
+    #expect("it's \u{600}'x".inShellQuotes == "'it'\\''s \u{600}'\\''x'")
+    #expect("\u{600}<b>&".escapingMarkup == "\u{600}&lt;b&gt;&amp;")
+  }
+
   @Test("a mark is a character of its own, and what was joined to it can be seen")
   func isolated() {
     #expect("a\u{600}<b>\u{301}".isolating("<>") == "a\\u{600}<b>\\u{301}")

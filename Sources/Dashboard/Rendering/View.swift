@@ -2,7 +2,8 @@ import Mustache
 import StrictText
 import TaskModel
 
-/// The values of a template, by name. Texts come with their control characters escaped; the template escapes what HTML needs, by `Character`.
+/// The values of a template, by name. Texts come with their control characters escaped; the template escapes what HTML needs, and goes by
+/// `Character`.
 ///
 /// A name that a view lacks is absent, and never that of a view around it.
 struct View: MustacheParent, ExpressibleByDictionaryLiteral {

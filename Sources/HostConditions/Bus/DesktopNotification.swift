@@ -55,7 +55,7 @@ public struct DesktopNotification: Sendable {
     body.append(number: number)
     body.append(string: "")
     body.append(string: Self.plain(title))
-    body.append(string: Self.escaped(text))
+    body.append(string: Self.plain(text).escapingMarkup)
     body.append(number: 0)  // no actions
     body.appendHints(percent.map { ["value": $0] } ?? [:])
     body.append(number: UInt32(bitPattern: -1))  // the desktop decides how long
@@ -66,10 +66,6 @@ public struct DesktopNotification: Sendable {
 
   /// A D-Bus string has no NUL.
   private static func plain(_ text: String) -> String { text.replacing(scalars: ["\0": ""]) }
-
-  private static func escaped(_ text: String) -> String {
-    plain(text).replacing(scalars: ["&": "&amp;", "<": "&lt;", ">": "&gt;"])
-  }
 }
 
 extension BusWriter {

@@ -66,8 +66,7 @@ struct PageResponder: Sendable {
     _ page: Page, _ query: PageQuery? = nil, status: HTTPResponseStatus = .ok, gap: String? = nil
   ) throws -> ControlResponse {
     let renderer = try Self.renderer.get()
-    let bytes =
-      query?.isPart == true ? renderer.fragment(page, gap: gap) : renderer.html(page, notice: query?.done, gap: gap)
+    let bytes = query?.isPart == true ? renderer.fragment(page, gap: gap) : renderer.html(page, notice: query?.done, gap: gap)
     return ControlResponse(
       status: status, headers: Self.headers(type: "text/html; charset=utf-8", caching: "no-store"), body: .bytes(ByteBuffer(bytes: bytes)))
   }

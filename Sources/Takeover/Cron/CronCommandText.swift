@@ -67,6 +67,6 @@ struct CronCommandText: Equatable {
   /// The text as one word of a shell.
   static func quoted(_ text: String) -> String {
     let isPlain = !text.isEmpty && text.utf8.allSatisfy { Bytes.isAlphanumeric($0) || [0x2f, 0x2e, 0x5f, 0x2d].contains($0) }
-    return isPlain ? text : "'" + text.replacing(scalars: ["'": "'\\''"]) + "'"
+    return isPlain ? text : text.inShellQuotes
   }
 }

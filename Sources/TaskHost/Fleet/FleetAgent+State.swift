@@ -181,8 +181,19 @@ extension FleetAgent.State {
 }
 
 extension FleetAgent {
+  /// The most requests of which it is known that this host cannot read them, and for how long that counts.
+  private static let (mostIllegible, illegibleFor) = (1000, Duration.seconds(60))
+
+  /// This host cannot read a request, which a newer one has written.
+  func noteIllegible(_ id: RequestID) {
+    state.withLock { state in
+      if state.illegible.count >= Self.mostIllegible { state.illegible = [:] }
+      state.illegible[id] = SystemClock.now
+    }
+  }
+
   /// Whether it is worth a try to take a request for what has come for it: what this host could not read a moment ago is for newer ones.
   func mayRead(_ id: RequestID) -> Bool {
-    state.withLock { $0.illegible[id] }.map { SystemClock.now - $0 > .seconds(60) } ?? true
+    state.withLock { $0.illegible[id] }.map { SystemClock.now - $0 > Self.illegibleFor } ?? true
   }
 }

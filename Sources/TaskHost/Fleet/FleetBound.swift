@@ -22,7 +22,7 @@ final class FleetBound: Sendable {
   ///   - identifiers: The identifier of each.
   ///   - hasKeys: Whether one of them has a key.
   ///   - plugin: The plugin that submits them; nil for a client.
-  ///   - requests: Supplies the requests; called only if one of them has a key, or if there is no room for them.
+  ///   - requests: Called for the requests, and only if one of them has a key or there is no room for them.
   /// - Returns: Why they are too many; nil if they are not.
   func add(
     _ identifiers: some Sequence<TaskIdentifier>, hasKeys: Bool, by plugin: TaskIdentifier?, _ session: FleetSession,

@@ -1,5 +1,4 @@
 import FleetStore
-import HostThreads
 import Logging
 import TaskModel
 import TaskScheduler
@@ -88,10 +87,7 @@ extension FleetExchanges {
         gathering.visitors.taken.append(visitor)
       case .failure(let flaw):
         agent.log.error("request \(claim.id) of the fleet cannot be read: \(flaw)")
-        agent.state.withLock { state in
-          if state.illegible.count >= Self.mostIllegible { state.illegible = [:] }
-          state.illegible[claim.id] = SystemClock.now
-        }
+        agent.noteIllegible(claim.id)
       }
     }
     // The scheduler says of a dead letter whose key another request has why it stays one.
@@ -190,8 +186,6 @@ extension FleetExchanges {
   private static let mostPredecessors = 1000
   /// How often a request that comes or goes is looked for.
   private static let mostLooks = 4
-  /// The most requests that are known not to be legible.
-  private static let mostIllegible = 1000
   /// So few requests are never too many bytes.
   private static let fewUnweighed = 4
 

@@ -187,7 +187,8 @@ extension SchedulerCore {
       let planned = occurrence.moved(by: offset)
       record.occurrence = next
       // Somebody may have postponed it, or let it begin at once: it waits as long as before.
-      record.due = known == planned ? next.moved(by: offset) : known < planned ? due : max(next.moved(by: offset), due)
+      if known >= planned { record.due = next.moved(by: offset) }
+      if known != planned { record.due = known > planned ? max(record.due, due) : due }
     } else {
       // It runs, or waits for its next attempt, or for its turn: for as long as before. Its occurrence has passed, and would come again.
       if !isAhead { record.occurrence = occurrences.passed(rule, like: occurrence, by: time) }

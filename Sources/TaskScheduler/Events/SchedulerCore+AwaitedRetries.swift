@@ -10,7 +10,7 @@ extension SchedulerCore {
   /// - Parameter output: Of that run.
   func noteAwaitedFile(of record: RequestRecord, output: [UInt8], _ transaction: any StoreTransaction) throws {
     guard let rule = completions, rule.identifier == record.request.identifier else { return }
-    guard record.state == .pending, record.lastOutcome == .retried, record.isInBackoff, !output.isEmpty,
+    guard record.lastOutcome == .retried, record.isInBackoff, !output.isEmpty,
       let payload = try legiblePayload(of: record.id, transaction), let path = rule.awaitedFile(payload, output)
     else { return awaitedRetries.remove(record.id) }
     awaitedRetries.add(record.id, path: path)
@@ -32,7 +32,7 @@ extension SchedulerCore {
         awaitedRetries.remove(id)
         continue
       }
-      guard record.state == .pending, record.isInBackoff, record.due > now + Self.quietTime else { continue }
+      guard record.isInBackoff, record.due > now + Self.quietTime else { continue }
       record.due = now + Self.quietTime
       try transaction.update(record)
       turn.changes += 1

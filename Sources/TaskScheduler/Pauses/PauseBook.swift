@@ -36,11 +36,7 @@ public struct PauseBook: Sendable {
   /// read holds everything, until somebody ends it.
   init(_ pauses: [Pause]) throws {
     for pause in pauses {
-      do { try add(pause) } catch {
-        let all = try RequestFilter("identifier:*", now: pause.since)
-        entries.append(Entry(pause: pause, filter: all, identifiers: all.identifiersAlone, scope: nil))
-        recount()
-      }
+      do { try add(pause) } catch { try add(pause, filter: RequestFilter("identifier:*", now: pause.since)) }
     }
   }
 
@@ -57,7 +53,10 @@ public struct PauseBook: Sendable {
   /// - Parameter scope: What it may hold at all; nil for all.
   mutating func add(_ pause: Pause, of scope: Set<TaskIdentifier>? = nil) throws(FilterError) {
     // since and until of the filter count back from the moment at which the pause was made.
-    let filter = try RequestFilter(pause.order.filter, now: pause.since)
+    add(pause, filter: try RequestFilter(pause.order.filter, now: pause.since), of: scope)
+  }
+
+  private mutating func add(_ pause: Pause, filter: RequestFilter, of scope: Set<TaskIdentifier>? = nil) {
     entries.append(Entry(pause: pause, filter: filter, identifiers: filter.identifiersAlone, scope: scope))
     recount()
   }

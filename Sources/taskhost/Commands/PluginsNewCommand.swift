@@ -104,7 +104,7 @@ struct PluginsNewCommand: ParsableCommand {
     let isPlain = path.unicodeScalars.allSatisfy {
       $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,@:".unicodeScalars.contains($0))
     }
-    return isPlain ? path : "'" + path.replacing(scalars: ["'": "'\\''"]) + "'"
+    return isPlain ? path : path.inShellQuotes
   }
 
   /// The text with each `@KEY@` replaced by its value.
