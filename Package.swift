@@ -319,7 +319,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PluginTrustTests", dependencies: ["PluginTrust", "StrictText", "TaskModel", "TestSupport"], swiftSettings: settings),
-    .testTarget(name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "WorkerLink"], swiftSettings: settings),
+    .testTarget(
+      name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "TestSupport", "WorkerLink"], swiftSettings: settings),
     .testTarget(name: "WorkerSandboxTests", dependencies: ["TaskModel", "TestSupport", "WorkerSandbox"], swiftSettings: settings),
     .testTarget(
       name: "WorkerCgroupTests", dependencies: ["HostThreads", "TaskModel", "TestSupport", "WorkerLink", "WorkerProcesses"],

@@ -94,39 +94,13 @@ const char *taskhost_system_object_of(const void *address) {
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-_Static_assert(TASKHOST_SYSTEM_ALL_SEALS == (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), "the seals of the kernel");
-
 int taskhost_system_memfd(const char *name) {
   /* Kernels before 6.3 do not know NOEXEC_SEAL; later ones can be told to demand it (vm.memfd_noexec). */
   int descriptor = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
   return descriptor < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING) : descriptor;
 }
 
-int taskhost_system_seal(int descriptor) { return fcntl(descriptor, F_ADD_SEALS, TASKHOST_SYSTEM_ALL_SEALS); }
-
-int taskhost_system_seals(int descriptor) { return fcntl(descriptor, F_GET_SEALS); }
-
 int taskhost_system_pair(int descriptors[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, descriptors); }
-
-ssize_t taskhost_system_send(int socket, const void *bytes, size_t length, int descriptor, int flags) {
-  struct iovec part = {.iov_base = (void *)bytes, .iov_len = length};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-  union {
-    struct cmsghdr header;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control;
-  if (descriptor >= 0) {
-    memset(&control, 0, sizeof control);
-    message.msg_control = control.room;
-    message.msg_controllen = sizeof control.room;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  }
-  return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
-}
 
 ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *descriptor, int flags) {
   struct iovec part = {.iov_base = bytes, .iov_len = capacity};

@@ -4,12 +4,14 @@ import TaskModel
 ///
 /// A message is a magic byte, a version, a kind, and the kind's fields: integers little-endian, texts and bytes after their length, an
 /// optional after a byte 0 or 1, a list after its count. Every value has one encoding, so a decoded message encodes to the same bytes. A
-/// message of up to ``inlineBytes`` is a datagram. A larger one is the content of a sealed memfd; its datagram holds the length.
+/// message of up to ``datagramBytes`` is a datagram. A larger one travels in parts, each a datagram of kind 255 with the length of the message and the
+/// next ``partBytes`` of it; the last part has the rest. No descriptor ever travels: one user may have only so many of them under way, and a plugin
+/// could have them all.
 public enum LinkFormat {
   /// The version. Both ends come from one release, so versions are not negotiated.
-  public static let version: UInt32 = 16
-  /// The most bytes of a message that travels in its datagram; a larger one travels as a memfd.
-  public static let inlineBytes = 32 << 10
+  public static let version: UInt32 = 17
+  /// The most bytes of a datagram.
+  public static let datagramBytes = 32 << 10
   /// Bytes of the largest message.
   public static let messageBytes = 4 << 20
   /// The most bytes of a batch of runs or endings, unless it has only one.
@@ -35,8 +37,10 @@ public enum LinkFormat {
 
   static let magic: UInt8 = 0x54
   static let versionByte = UInt8(version)
-  /// The kind of a datagram that announces a memfd; no message uses it.
-  static let bodyElsewhere: UInt8 = 0xFF
-  /// Bytes of such a datagram: magic, version, kind, length.
-  static let announcementBytes = 7
+  /// The kind of a datagram with a part of a message; no message uses it.
+  static let part: UInt8 = 0xFF
+  /// Bytes before that part: magic, version, kind, length of the message.
+  static let partHeadBytes = 7
+  /// Bytes of each part but the last.
+  static let partBytes = datagramBytes - partHeadBytes
 }

@@ -3,8 +3,8 @@ import Glibc
 
 /// One end of a link: a Unix socket that preserves message boundaries (`SOCK_SEQPACKET`).
 ///
-/// It does not own its descriptor, which its creator closes after the last call. Any number of threads may send and receive at once;
-/// messages arrive whole, and those of one thread arrive in order.
+/// It does not own its descriptor, which its creator closes after the last call. A thread may send while another one receives; messages
+/// arrive whole and in order.
 public struct LinkSocket: Sendable, Hashable {
   /// The socket; not owned.
   public let descriptor: Int32
@@ -22,41 +22,64 @@ public struct LinkSocket: Sendable, Hashable {
     return (ends.0, ends.1)
   }
 
-  /// Sends a message.
+  /// Sends a message, and waits for room in the socket. One thread sends at a time.
   ///
-  /// - Parameter wait: Whether to wait for room in the socket.
-  /// - Returns: false if `wait` is false and there was no room; then nothing was sent.
   /// - Throws: ``LinkError/closed``, ``LinkError/tooBig(bytes:)``, ``LinkError/system(call:code:)``.
-  public func send(_ message: EncodedMessage, wait: Bool) throws(LinkError) -> Bool {
-    guard message.bytes.count > LinkFormat.inlineBytes else { return try send(message.bytes, attaching: -1, wait: wait) }
-    let body = try SealedBody.make(message.bytes)
-    defer { close(body) }
-    return try send(SealedBody.announcement(of: message.bytes.count), attaching: body, wait: wait)
+  public func send(_ message: EncodedMessage) throws(LinkError) {
+    var sent = 0
+    _ = try send(message, after: &sent, wait: true)
   }
 
-  /// Receives the next message.
+  /// Sends as much of a message as there is room for. One thread sends at a time, and this message before another.
   ///
-  /// - Parameter wait: Whether to wait for a message.
-  /// - Returns: nil if `wait` is false and there is no message.
+  /// - Parameter sent: How many of its datagrams have been sent: 0 at first.
+  /// - Returns: Whether all of it has been sent.
+  /// - Throws: As ``send(_:)``.
+  public func send(_ message: EncodedMessage, after sent: inout Int) throws(LinkError) -> Bool {
+    try send(message, after: &sent, wait: false)
+  }
+
+  private func send(_ message: EncodedMessage, after sent: inout Int, wait: Bool) throws(LinkError) -> Bool {
+    let bytes = message.bytes
+    guard bytes.count <= LinkFormat.messageBytes else { throw .tooBig(bytes: bytes.count) }
+    let count = MessageParts.count(of: bytes)
+    while sent < count {
+      guard try send(count == 1 ? bytes : MessageParts.datagram(sent, of: bytes), wait: wait) else { return false }
+      sent += 1
+    }
+    return true
+  }
+
+  /// Waits for the next message. One thread receives at a time.
+  ///
+  /// - Throws: As ``receive(into:)``.
+  public func receive() throws(LinkError) -> ReceivedMessage {
+    var parts = MessageParts()
+    while true {
+      if let datagram = try datagram(wait: true), let message = try parts.add(datagram) { return message }
+    }
+  }
+
+  /// Receives what has arrived, up to the end of a message. One thread receives at a time.
+  ///
+  /// - Parameter parts: Has what has arrived of a message; the same at each call.
+  /// - Returns: nil if no message has arrived whole.
   /// - Throws: ``LinkError/closed`` after the last message of a closed end; ``LinkError/malformed(what:)`` for a datagram that no honest
   ///   end sends; ``LinkError/system(call:code:)``.
-  public func receive(wait: Bool) throws(LinkError) -> ReceivedMessage? {
-    guard let datagram = try datagram(wait: wait) else { return nil }
-    guard datagram.body >= 0 else {
-      guard !SealedBody.isAnnouncement(datagram.bytes) else { throw .malformed(what: "the descriptor it announces is missing") }
-      return ReceivedMessage(bytes: datagram.bytes)
+  public func receive(into parts: inout MessageParts) throws(LinkError) -> ReceivedMessage? {
+    while let datagram = try datagram(wait: false) {
+      if let message = try parts.add(datagram) { return message }
     }
-    defer { close(datagram.body) }
-    return ReceivedMessage(bytes: try SealedBody.content(of: datagram.body, announcedBy: datagram.bytes))
+    return nil
   }
 
   /// Ends the link in both directions: waiting threads at either end find it closed. Messages already sent are still received.
   public func disconnect() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  private func send(_ bytes: [UInt8], attaching body: Int32, wait: Bool) throws(LinkError) -> Bool {
+  private func send(_ datagram: [UInt8], wait: Bool) throws(LinkError) -> Bool {
     while true {
-      let sent = bytes.withUnsafeBytes {
-        taskhost_system_send(descriptor, $0.baseAddress, $0.count, body, wait ? 0 : Int32(MSG_DONTWAIT))
+      let sent = datagram.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(wait ? MSG_NOSIGNAL : MSG_NOSIGNAL | MSG_DONTWAIT))
       }
       if sent >= 0 { return true }
       switch errno {
@@ -65,31 +88,26 @@ public struct LinkSocket: Sendable, Hashable {
       case EAGAIN where !wait: return false
       // The descriptor does not block, so wait for room.
       case EAGAIN: try self.wait(for: Int16(POLLOUT))
-      // This user has too many descriptors in transit (RLIMIT_NOFILE). No event reports the arrival of one.
-      case ETOOMANYREFS where !wait: return false
-      case ETOOMANYREFS: usleep(1000)
-      case let code: throw .system(call: "sendmsg", code: code)
+      case let code: throw .system(call: "send", code: code)
       }
     }
   }
 
-  /// The next datagram and its descriptor, which the caller owns; −1 if there is none.
-  private func datagram(wait: Bool) throws(LinkError) -> (bytes: [UInt8], body: Int32)? {
+  private func datagram(wait: Bool) throws(LinkError) -> [UInt8]? {
     while true {
-      var body: Int32 = -1
+      var attached: Int32 = -1
       var code: Int32 = 0
       var received = 0
-      let bytes = withUnsafeTemporaryAllocation(byteCount: LinkFormat.inlineBytes, alignment: 16) { buffer -> [UInt8] in
+      let bytes = withUnsafeTemporaryAllocation(byteCount: LinkFormat.datagramBytes, alignment: 16) { buffer -> [UInt8] in
         received = taskhost_system_receive(
-          descriptor, buffer.baseAddress, buffer.count, &body, wait ? 0 : Int32(MSG_DONTWAIT))
+          descriptor, buffer.baseAddress, buffer.count, &attached, wait ? 0 : Int32(MSG_DONTWAIT))
         code = errno
         return Array(UnsafeRawBufferPointer(rebasing: buffer[..<max(0, received)]))
       }
-      if received > 0 { return (bytes, body) }
-      if received == 0 {
-        if body >= 0 { close(body) }
-        throw isHungUp ? .closed : .malformed(what: "it is empty")
-      }
+      if attached >= 0 { close(attached) }
+      if received == 0 { throw attached < 0 && isHungUp ? .closed : .malformed(what: "it is empty") }
+      if attached >= 0 { throw .malformed(what: "it comes with a descriptor") }
+      if received > 0 { return bytes }
       switch code {
       case EINTR: continue
       // The other end closed with unread messages. The kernel reports this once, before the messages that it had sent.
@@ -97,7 +115,7 @@ public struct LinkSocket: Sendable, Hashable {
       case EAGAIN where !wait: return nil
       case EAGAIN: try self.wait(for: Int16(POLLIN))
       case ENOTCONN: throw .closed
-      case EBADMSG: throw .malformed(what: "it is larger than a datagram may be, or comes with more than one descriptor")
+      case EBADMSG: throw .malformed(what: "it is larger than a datagram may be, or comes with descriptors")
       default: throw .system(call: "recvmsg", code: code)
       }
     }

@@ -41,6 +41,8 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
   private struct State {
     var outbox: [EncodedMessage] = []
     var outboxBytes = 0
+    /// How many datagrams of the next message have been sent.
+    var partsSent = 0
     var blockedSince: MonotonicTime?
     var isGone = false
     var peakWhenKilled: UInt64 = 0
@@ -62,6 +64,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
   // The loop thread's own.
   private var output: WorkerOutput?
   private var errors: WorkerOutput?
+  private var parts = MessageParts()
   private var isBroken = false
   private static let outboxLimit = 16 << 20
 
@@ -146,22 +149,25 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
 
   /// A link that is closed takes everything: its end follows.
   private func trySend(_ message: EncodedMessage, _ state: inout State) -> Bool {
-    do throws(LinkError) { return try link.send(message, wait: false) } catch {
-      if case .closed = error { return true }
-      state.hasLost = true
-      return true
+    do throws(LinkError) {
+      guard try link.send(message, after: &state.partsSent) else { return false }
+    } catch {
+      if error != .closed { state.hasLost = true }
     }
+    state.partsSent = 0
+    return true
   }
 
   private func flush() {
     state.withLock { state in
+      let (before, wasPart) = (state.outbox.count, state.partsSent)
       var sent = 0
       while sent < state.outbox.count, trySend(state.outbox[sent], &state) {
         state.outboxBytes -= state.outbox[sent].bytes.count
         sent += 1
       }
       state.outbox.removeFirst(sent)
-      if sent > 0 { state.blockedSince = state.outbox.isEmpty ? nil : SystemClock.now }
+      if state.outbox.count < before || state.partsSent > wasPart { state.blockedSince = state.outbox.isEmpty ? nil : SystemClock.now }
       if state.outbox.isEmpty, let token = state.tokens[.link] { loop.watchWriting(token, false) }
     }
   }
@@ -231,7 +237,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
     while left > 0, !isBroken, deadline.map({ SystemClock.now < $0 }) ?? true {
       left -= 1
       do throws(LinkError) {
-        guard let received = try link.receive(wait: false) else { return }
+        guard let received = try link.receive(into: &parts) else { return }
         owner.received(try WorkerMessage(decoding: received), from: self)
       } catch {
         forget(.link)

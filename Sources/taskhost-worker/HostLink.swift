@@ -72,8 +72,7 @@ final class HostLink: Sendable {
   /// The host's next message. Ends the process if the link has ended.
   func receive() -> HostMessage {
     do throws(LinkError) {
-      guard let received = try socket.receive(wait: true) else { Worker.leave(0) }
-      return try HostMessage(decoding: received)
+      return try HostMessage(decoding: try socket.receive())
     } catch {
       if case .closed = error { Worker.leave(0) }
       Worker.give(up: "the link to the host broke: \(error)")
@@ -129,7 +128,7 @@ final class HostLink: Sendable {
 
   private func transmit(_ messages: [WorkerMessage]) {
     for message in messages {
-      do { _ = try socket.send(message.encode(), wait: true) } catch {
+      do { try socket.send(message.encode()) } catch {
         if case .tooBig = error { continue }
         Worker.leave(0)
       }

@@ -40,7 +40,7 @@ struct Worker {
 
   private static func receiveBoot(_ socket: LinkSocket) -> WorkerBoot {
     do throws(LinkError) {
-      guard let received = try socket.receive(wait: true), case .boot(let boot) = try HostMessage(decoding: received) else {
+      guard case .boot(let boot) = try HostMessage(decoding: try socket.receive()) else {
         give(up: "the host's first message is not its boot message")
       }
       guard boot.version == LinkFormat.version else {

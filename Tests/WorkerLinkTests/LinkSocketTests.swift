@@ -9,13 +9,13 @@ import WorkerLink
   func small() throws {
     let link = try TestLink()
     for message in Samples.host {
-      #expect(try link.host.send(message.encode(), wait: true))
-      let received = try #require(try link.worker.receive(wait: true))
+      try link.host.send(message.encode())
+      let received = try link.worker.receive()
       #expect(try HostMessage(decoding: received) == message)
     }
-    for message in Samples.worker.prefix(20) { #expect(try link.worker.send(message.encode(), wait: true)) }
+    for message in Samples.worker.prefix(20) { try link.worker.send(message.encode()) }
     for message in Samples.worker.prefix(20) {
-      let received = try #require(try link.host.receive(wait: true))
+      let received = try link.host.receive()
       #expect(try WorkerMessage(decoding: received) == message)
     }
   }
@@ -23,70 +23,76 @@ import WorkerLink
   @Test(
     "a message of any size up to the largest arrives",
     arguments: [
-      LinkFormat.inlineBytes - 1, LinkFormat.inlineBytes, LinkFormat.inlineBytes + 1, 1 << 20, LinkFormat.messageBytes,
+      LinkFormat.datagramBytes - 1, LinkFormat.datagramBytes, LinkFormat.datagramBytes + 1, 2 * (LinkFormat.datagramBytes - 7), 1 << 20,
+      LinkFormat.messageBytes,
     ])
-  func sizes(_ bytes: Int) throws {
+  func sizes(_ bytes: Int) async throws {
     let link = try TestLink()
-    let message = EncodedMessage(bytes: [0x54, UInt8(LinkFormat.version), 3] + (3..<bytes).map { UInt8(truncatingIfNeeded: $0) })
-    #expect(try link.worker.send(message, wait: true))
-    #expect(try link.host.receive(wait: true)?.bytes == message.bytes)
+    let message = EncodedMessage(bytes: [0x54, UInt8(LinkFormat.version), 3] + (3..<bytes).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    let worker = link.worker
+    let sent = OwnThread { (try? worker.send(message)) != nil }
+    #expect(try link.host.receive().bytes == message.bytes)
+    #expect(await sent.value == true)
   }
 
   @Test("a message beyond the largest is refused before it is sent")
   func tooBig() throws {
     let link = try TestLink()
     let message = EncodedMessage(bytes: [UInt8](repeating: 1, count: LinkFormat.messageBytes + 1))
-    #expect(throws: LinkError.tooBig(bytes: message.bytes.count)) { try link.host.send(message, wait: true) }
-    #expect(try link.worker.receive(wait: false) == nil)
+    #expect(throws: LinkError.tooBig(bytes: message.bytes.count)) { try link.host.send(message) }
+    #expect(try link.worker.arrived() == nil)
   }
 
   @Test("with nothing to receive and no wait there is no message")
   func nothing() throws {
     let link = try TestLink()
-    #expect(try link.host.receive(wait: false) == nil)
+    #expect(try link.host.arrived() == nil)
   }
 
   @Test("a peer that is gone is closed to sender and receiver")
   func gone() throws {
     let link = try TestLink()
     link.closeEnd(link.worker)
-    #expect(throws: LinkError.closed) { try link.host.receive(wait: true) }
-    #expect(throws: LinkError.closed) { try link.host.receive(wait: false) }
-    #expect(throws: LinkError.closed) { try link.host.send(HostMessage.shutdown.encode(), wait: false) }
-    #expect(throws: LinkError.closed) { try link.host.send(HostMessage.shutdown.encode(), wait: true) }
+    #expect(throws: LinkError.closed) { try link.host.receive() }
+    #expect(throws: LinkError.closed) { try link.host.arrived() }
+    #expect(throws: LinkError.closed) { try link.host.send(HostMessage.shutdown.encode()) }
+    var sent = 0
+    #expect(throws: LinkError.closed) { _ = try link.host.send(HostMessage.shutdown.encode(), after: &sent) }
   }
 
   /// Passed without proving anything if the worker's end had nothing unread: only then the kernel reports a reset before the messages.
   @Test("what a worker sent before it died with unread orders is received")
   func lastWords() throws {
     let link = try TestLink()
-    #expect(try link.host.send(HostMessage.shutdown.encode(), wait: true))
-    for number in 0..<10 { #expect(try link.worker.send(WorkerMessage.dropped(lines: UInt64(number)).encode(), wait: true)) }
+    try link.host.send(HostMessage.shutdown.encode())
+    for number in 0..<10 { try link.worker.send(WorkerMessage.dropped(lines: UInt64(number)).encode()) }
     link.closeEnd(link.worker)
     for number in 0..<10 {
-      let received = try #require(try link.host.receive(wait: false))
+      let received = try #require(try link.host.arrived())
       #expect(try WorkerMessage(decoding: received) == .dropped(lines: UInt64(number)))
     }
-    #expect(throws: LinkError.closed) { try link.host.receive(wait: false) }
+    #expect(throws: LinkError.closed) { try link.host.arrived() }
   }
 
-  @Test("a full socket without a wait takes nothing and loses nothing", arguments: [64, 30_000, 100_000])
+  @Test("a full socket without a wait takes what it has room for, and the rest later", arguments: [64, 30_000, 100_000])
   func full(_ payload: Int) throws {
     let link = try TestLink()
     func message(_ number: Int) -> HostMessage {
       let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: payload)
       return .answer(number: UInt64(number), .bytes(bytes))
     }
-    var sent = 0
-    while try link.host.send(message(sent).encode(), wait: false) { sent += 1 }
-    #expect(sent > 1)
-    #expect(try !link.host.send(message(sent).encode(), wait: false))
+    var (sent, datagrams, parts) = (0, 0, MessageParts())
+    while try link.host.send(message(sent).encode(), after: &datagrams) { (sent, datagrams) = (sent + 1, 0) }
+    #expect(sent >= 1)
+    #expect(try !link.host.send(message(sent).encode(), after: &datagrams))
     for number in 0..<sent {
-      let received = try #require(try link.worker.receive(wait: false))
+      let received = try #require(try link.worker.receive(into: &parts))
       #expect(try HostMessage(decoding: received) == message(number))
     }
-    #expect(try link.worker.receive(wait: false) == nil)
-    #expect(try link.host.send(message(sent).encode(), wait: false))
+    #expect(try link.worker.receive(into: &parts) == nil)
+    #expect(try link.host.send(message(sent).encode(), after: &datagrams))
+    let received = try #require(try link.worker.receive(into: &parts))
+    #expect(try HostMessage(decoding: received) == message(sent))
   }
 
   @Test("a thread that waits for room or for a message goes on when there is one", arguments: [false, true])
@@ -98,10 +104,10 @@ import WorkerLink
     let worker = link.worker
     let messages = 2000
     let sent = OwnThread {
-      (0..<messages).count { (try? worker.send(WorkerMessage.dropped(lines: UInt64($0)).encode(), wait: true)) == true }
+      (0..<messages).count { (try? worker.send(WorkerMessage.dropped(lines: UInt64($0)).encode())) != nil }
     }
     for number in 0..<messages {
-      let received = try #require(try link.host.receive(wait: true))
+      let received = try link.host.receive()
       #expect(try WorkerMessage(decoding: received) == .dropped(lines: UInt64(number)))
     }
     #expect(await sent.value == messages)
@@ -112,10 +118,10 @@ import WorkerLink
     let link = try TestLink()
     let worker = link.worker
     let end = OwnThread { () -> LinkError? in
-      do throws(LinkError) { while try worker.send(WorkerMessage.dropped(lines: 1).encode(), wait: true) {} } catch { return error }
+      do throws(LinkError) { while true { try worker.send(WorkerMessage.dropped(lines: 1).encode()) } } catch { return error }
       return nil
     }
-    for _ in 0..<10 { #expect(try link.host.receive(wait: true) != nil) }
+    for _ in 0..<10 { _ = try link.host.receive() }
     link.closeEnd(link.host)
     #expect(await end.value == .closed)
   }
@@ -125,43 +131,40 @@ import WorkerLink
     let link = try TestLink()
     let host = link.host
     let end = OwnThread { () -> LinkError? in
-      do throws(LinkError) { _ = try host.receive(wait: true) } catch { return error }
+      do throws(LinkError) { _ = try host.receive() } catch { return error }
       return nil
     }
     host.disconnect()
     #expect(await end.value == .closed)
-    #expect(throws: LinkError.closed) { try link.worker.receive(wait: true) }
+    #expect(throws: LinkError.closed) { try link.worker.receive() }
   }
 
-  @Test("many threads send at once and every message arrives whole")
-  func crowd() async throws {
+  @Test("messages of all sizes arrive whole while both ends send") func bothWays() async throws {
     let link = try TestLink()
-    let worker = link.worker
-    @Sendable func send(_ thread: Int) -> Int {
-      (0..<200).count { number in
-        let bytes = [UInt8](repeating: UInt8(thread), count: number * 300)
-        return (try? worker.send(WorkerMessage.call(number: UInt64(thread), .setCheckpoint(Samples.run, bytes)).encode(), wait: true))
-          == true
-      }
+    let (host, worker) = (link.host, link.worker)
+    @Sendable func bytes(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: number * 600) }
+    let messages = 200
+    let hosts = OwnThread {
+      (0..<messages).count { (try? host.send(HostMessage.answer(number: 1, .bytes(bytes($0))).encode())) != nil }
     }
-    let senders = (1...2).map { thread in OwnThread { send(thread) } }
-    for _ in 0..<400 {
-      let received = try #require(try link.host.receive(wait: true))
-      guard case .call(let thread, .setCheckpoint(_, let bytes?)) = try WorkerMessage(decoding: received) else {
-        Issue.record("another message arrived")
-        return
-      }
-      #expect(bytes.allSatisfy { $0 == UInt8(thread) })
+    let workers = OwnThread {
+      (0..<messages).count { (try? worker.send(WorkerMessage.call(number: 1, .setCheckpoint(Samples.run, bytes($0))).encode())) != nil }
     }
-    for sender in senders { #expect(await sender.value == 200) }
+    let arrived = OwnThread {
+      (0..<messages).count { (try? HostMessage(decoding: worker.receive())) == .answer(number: 1, .bytes(bytes($0))) }
+    }
+    for number in 0..<messages {
+      #expect(try WorkerMessage(decoding: host.receive()) == .call(number: 1, .setCheckpoint(Samples.run, bytes(number))))
+    }
+    for thread in [hosts, workers, arrived] { #expect(await thread.value == messages) }
   }
 
   @Test("a descriptor that is not a socket is an error of the system")
   func noSocket() throws {
-    let file = TestMemfd(bytes: 10)
-    #expect(throws: LinkError.system(call: "recvmsg", code: ENOTSOCK)) { try LinkSocket(descriptor: file.descriptor).receive(wait: true) }
-    #expect(throws: LinkError.system(call: "sendmsg", code: ENOTSOCK)) {
-      try LinkSocket(descriptor: file.descriptor).send(HostMessage.shutdown.encode(), wait: true)
+    let file = TestMemfd()
+    #expect(throws: LinkError.system(call: "recvmsg", code: ENOTSOCK)) { try LinkSocket(descriptor: file.descriptor).receive() }
+    #expect(throws: LinkError.system(call: "send", code: ENOTSOCK)) {
+      try LinkSocket(descriptor: file.descriptor).send(HostMessage.shutdown.encode())
     }
   }
 }

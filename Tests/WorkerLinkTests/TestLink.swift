@@ -1,5 +1,6 @@
 import CTaskHostSystem
 import Glibc
+import TestSupport
 import Testing
 import WorkerLink
 
@@ -23,9 +24,9 @@ final class TestLink {
     if open.remove(end.descriptor) != nil { close(end.descriptor) }
   }
 
-  /// Sends bytes past the encoder, from the worker's end.
-  func sendRaw(_ bytes: [UInt8], attaching descriptor: Int32 = -1) {
-    let sent = bytes.withUnsafeBytes { taskhost_system_send(worker.descriptor, $0.baseAddress, $0.count, descriptor, 0) }
+  /// Sends a datagram past the encoder, from the worker's end, with descriptors.
+  func sendRaw(_ bytes: [UInt8], attaching descriptors: [Int32] = []) {
+    let sent = TestSupport.send(bytes, attaching: descriptors, on: worker.descriptor)
     #expect(sent == bytes.count)
   }
 
@@ -41,15 +42,21 @@ final class TestLink {
   }
 }
 
+extension LinkSocket {
+  /// A message that has arrived whole and at once.
+  func arrived() throws(LinkError) -> ReceivedMessage? {
+    var parts = MessageParts()
+    return try receive(into: &parts)
+  }
+}
+
 /// A memfd of a test, closed with it.
 final class TestMemfd {
   let descriptor: Int32
 
-  init(_ name: String = "test", bytes: Int, sealed: Bool = true) {
+  init(_ name: String = "test") {
     descriptor = taskhost_system_memfd(name)
     #expect(descriptor >= 0)
-    #expect(ftruncate(descriptor, bytes) == 0)
-    if sealed { #expect(taskhost_system_seal(descriptor) == 0) }
   }
 
   deinit { close(descriptor) }

@@ -19,7 +19,7 @@ import WorkerProcesses
     "what is no message kills it, and its runs have crashed",
     arguments: [
       [0x00], [0x54], [0x54, version], [0x54, version + 1, 0x01], [0x54, version, 0xFE], Array(repeating: 0xAA, count: 32_768),
-      // A memfd is announced, but none comes along.
+      // A part of a message without the bytes that it has.
       [0x54, version, 0xFF, 0, 0, 1, 0],
       // More than a datagram may have.
       Array(repeating: 0x54, count: 40_000),

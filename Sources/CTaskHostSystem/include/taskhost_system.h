@@ -64,20 +64,8 @@ const char *taskhost_system_object_of(const void *address);
 /* A file in memory, close-on-exec, that can be sealed (memfd_create); `name` appears in /proc. Its content is never executed. */
 int taskhost_system_memfd(const char *name);
 
-/* The seals that fix the content and size of such a file: SEAL, SHRINK, GROW and WRITE of F_ADD_SEALS. */
-#define TASKHOST_SYSTEM_ALL_SEALS 0x000F
-
-/* Adds all of them; fails with EBUSY while the file is mapped writable. */
-int taskhost_system_seal(int descriptor);
-
-/* The seals the file has (F_GET_SEALS); -1 with EINVAL for a file that cannot have any. */
-int taskhost_system_seals(int descriptor);
-
 /* Two connected message sockets (AF_UNIX, SOCK_SEQPACKET), close-on-exec, blocking. */
 int taskhost_system_pair(int descriptors[2]);
-
-/* Sends a message, with a copy of `descriptor` unless that is -1; never raises SIGPIPE. `flags`: see sendmsg. The bytes sent. */
-ssize_t taskhost_system_send(int socket, const void *bytes, size_t length, int descriptor, int flags);
 
 /*
  * Receives a message and its descriptor, close-on-exec and owned by the caller; *descriptor is -1 if there is none. `flags` are those of

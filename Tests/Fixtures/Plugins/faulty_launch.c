@@ -65,7 +65,7 @@ static void __attribute__((unused)) kills(void) {
 
 /* The version byte of the worker's link (LinkFormat.version). */
 #ifndef LINK_VERSION
-#define LINK_VERSION 16
+#define LINK_VERSION 17
 #endif
 
 static size_t __attribute__((unused)) put(uint8_t *bytes, size_t at, const void *value, size_t size) {

@@ -1,4 +1,3 @@
-import CTaskHostSystem
 import Glibc
 import HostThreads
 import TaskModel
@@ -80,7 +79,7 @@ final class FakeLogind: Sendable {
       let answer = BusMessage(
         kind: .answer, serial: 1_000, replyTo: call.serial, destination: sender, descriptorCount: 1, signature: "h", body: body.bytes
       ).encoded
-      guard taskhost_system_send(connection.descriptor, answer, answer.count, ends[1], 0) == answer.count else {
+      guard TestSupport.send(answer, attaching: [ends[1]], on: connection.descriptor) == answer.count else {
         throw TestFailure("the answer was not sent")
       }
       close(ends[1])
