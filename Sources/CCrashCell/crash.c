@@ -19,6 +19,8 @@
 #define ALTERNATE_STACK (64u << 10)
 
 static taskhost_crash_cell *watched;
+/* Whose end the cell is about; 0: also of processes that it forks, which share the cell. */
+static pid_t watched_process;
 static atomic_int is_leaving;
 
 static _Thread_local uint64_t served_sequence, served_origin;
@@ -37,6 +39,7 @@ void taskhost_crash_leaving(void) { atomic_store(&is_leaving, 1); }
 
 /* The first thread to crash writes; others that crash wait for the end of the process. */
 static int claim_cell(void) {
+  if (watched_process != 0 && getpid() != watched_process) return 0;
   uint32_t nothing = TASKHOST_CRASH_NOTHING;
   return watched && __atomic_compare_exchange_n(&watched->state, &nothing, TASKHOST_CRASH_BEGUN, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -82,10 +85,11 @@ static void on_fault(int number, siginfo_t *information, void *context) {
 
 static void make_thread_key(void);
 
-void taskhost_crash_watch(taskhost_crash_cell *cell) {
+void taskhost_crash_watch(taskhost_crash_cell *cell, int with_children) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
   taskhost_stack_prime();
   watched = cell;
+  watched_process = with_children ? 0 : getpid();
   taskhost_crash_prepare_thread();
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);

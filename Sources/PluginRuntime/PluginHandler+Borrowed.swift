@@ -3,6 +3,9 @@ import TaskModel
 import TypedCalls
 
 extension PluginHandler {
+  /// A text for people; an empty one is none.
+  private static func shown(_ text: String) -> String? { text.isEmpty ? nil : text.escapingControlCharacters }
+
   /// Copies what a plugin registers. Throws `invalid`, `unsupported`.
   init(borrowed pointer: UnsafePointer<taskhost_registration>?) throws(CallFailure) {
     let raw = try Borrowed.structure(pointer, named: "registration", empty: taskhost_registration())
@@ -18,8 +21,8 @@ extension PluginHandler {
       identifier: identifier, kind: kind,
       budget: raw.budget_ms == 0 ? nil : .milliseconds(Int64(clamping: raw.budget_ms)),
       maxConcurrentRuns: raw.max_concurrent_runs == 0 ? 1 : Int(raw.max_concurrent_runs),
-      displayName: try Borrowed.optionalText(raw.display_name, named: "display_name", limit: 256)?.escapingControlCharacters,
-      version: try Borrowed.optionalText(raw.version, named: "version", limit: 64)?.escapingControlCharacters)
+      displayName: try Borrowed.optionalText(raw.display_name, named: "display_name", limit: 256).flatMap(Self.shown),
+      version: try Borrowed.optionalText(raw.version, named: "version", limit: 64).flatMap(Self.shown))
     let signature = try Borrowed.optionalText(raw.signature, named: "signature", limit: Limits.signatureBytes)
     switch (raw.handler, signature, raw.function) {
     case (let handler?, nil, nil): self.init(registered: registered, entry: .function(handler, context: raw.context))

@@ -16,8 +16,8 @@ enum TransfersTable {
         guard buffer != nil || capacity == 0 else { throw CallFailure(.invalid, "buffer is NULL with a capacity") }
         let path = Array(try run.services.transferFolder(for: run.context).utf8CString)
         length.pointee = path.count
-        guard path.count <= capacity else {
-          throw CallFailure(.tooBig, "the folder has \(path.count) bytes with its end, and the buffer \(capacity)")
+        guard UInt(path.count) <= UInt(bitPattern: capacity) else {
+          throw CallFailure(.tooBig, "the folder has \(path.count) bytes with its end, and the buffer \(UInt(bitPattern: capacity))")
         }
         buffer?.update(from: path, count: path.count)
       }

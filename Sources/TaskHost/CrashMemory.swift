@@ -21,7 +21,7 @@ final class CrashMemory: Sendable {
   }
 
   /// Starts recording crashes of this process.
-  func watch() { taskhost_crash_watch(cell) }
+  func watch() { taskhost_crash_watch(cell, 0) }
 
   /// Call it before this process exits voluntarily.
   static func leave() { taskhost_crash_leaving() }

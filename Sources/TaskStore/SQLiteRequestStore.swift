@@ -83,6 +83,8 @@ public final class SQLiteRequestStore: RequestStore {
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) { throw StoreError.futureSchema(found: "an unknown schema") }
       let isNew = try pool.read { try !migrator.hasCompletedMigrations($0) && migrator.appliedIdentifiers($0).isEmpty }
       try pool.read { try SealingRecord.check(sealing, in: $0) }
+      // Before anything is changed: another program may have to use the file.
+      if !acceptsLoss, let loss = try pool.read({ try Self.loss(recollection, in: $0) }) { throw StoreError.lost(loss) }
       Failpoint.beforeMigration.hit()
       try migrator.migrate(pool)
       Failpoint.afterMigration.hit()
@@ -333,14 +335,23 @@ public final class SQLiteRequestStore: RequestStore {
     try read { try Self.highestSequence($0) }
   }
 
+  /// In a store of any schema.
   static func highestSequence(_ database: Database) throws -> Int64 {
-    try Int64.fetchOne(
+    // Since schema 4.
+    let noted = try database.columns(in: "origin").contains { $0.name == "highest" } ? "(SELECT highest FROM origin)" : "0"
+    return try Int64.fetchOne(
       database,
       sql: """
         SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0),
           coalesce((SELECT max(run) FROM requests WHERE state = 40), 0), coalesce((SELECT max(run) FROM requests WHERE state = 30), 0),
-          coalesce((SELECT highest FROM origin), 0))
+          coalesce(\(noted), 0))
         """) ?? 0
+  }
+
+  /// What a store that has not been migrated yet lacks; nil if that is nothing, or the store is new.
+  private static func loss(_ recollection: StoreRecollection, in database: Database) throws -> String? {
+    guard try database.tableExists("origin"), let origin = try recordedOrigin(database) else { return nil }
+    return recollection.loss(origin: origin, highest: try highestSequence(database))
   }
 
   func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {

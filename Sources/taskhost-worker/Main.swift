@@ -56,7 +56,7 @@ struct Worker {
       give(up: "descriptor \(cellDescriptor) is not a crash cell: only taskhost can start a worker")
     }
     close(cellDescriptor)
-    taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1))
+    taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1), 0)
   }
 
   private static func confine(_ boot: WorkerBoot, _ host: HostLink) {

@@ -243,6 +243,18 @@ struct SubmissionTests {
     #expect(host.pending.isEmpty)
   }
 
+  @Test("that is refused leaves the one that it would have replaced") func refusedReplacement() async throws {
+    let host = FakeHost()
+    host.fail("conditions", with: TASKHOST_EUNAVAILABLE)
+    try await inRun(of: host) { scheduler in
+      try scheduler.submit(BGProcessingTaskRequest(identifier: "a"))
+      let request = BGProcessingTaskRequest(identifier: "a")
+      request.requiresExternalPower = true
+      #expect(self.code { try scheduler.submit(request) } == .unavailable)
+    }
+    #expect(host.pending.map(\.identifier) == ["a"])
+  }
+
   @Test("from a completion handler that was asked for while launching is part of the launch")
   func fromCompletionHandler() {
     let host = FakeHost()

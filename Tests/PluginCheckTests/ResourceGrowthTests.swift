@@ -31,6 +31,12 @@ import Testing
     #expect(growth.kept.isEmpty)
   }
 
+  @Test("a second row that is cut short is compared with the first all the same") func secondCutShort() {
+    let growth = growth([(150, 200_000), (50, 300_000)])
+    #expect(growth.kept == ["each run keeps about 666 bytes of memory"])
+    #expect(growth.judgesMemory)
+  }
+
   @Test("a row that was cut short does not hide what the rows before it kept") func cutShort() {
     let growth = growth([(500, 156_000), (500, 212_000), (40, 212_100)])
     #expect(growth.runCount == 1040)

@@ -81,6 +81,21 @@ import Testing
     #expect(try loss() == "")
   }
 
+  @Test("a store that is refused stays as it was, also one of an earlier schema") func untouched() throws {
+    try kill()
+    try open().close()
+    let pool = try DatabaseQueue(path: try path)
+    try pool.write { database in
+      try database.execute(sql: "UPDATE origin SET bits = bits + 1; DELETE FROM grdb_migrations WHERE identifier LIKE '13 %'")
+    }
+    let applied = try pool.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY identifier") }
+    try pool.close()
+    #expect(try loss().contains("another store"))
+    let after = try DatabaseQueue(path: try path)
+    #expect(try after.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY identifier") } == applied)
+    try after.close()
+  }
+
   @Test("an older copy and another store are noticed")
   func copies() throws {
     try kill()

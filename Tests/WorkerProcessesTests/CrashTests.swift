@@ -147,6 +147,14 @@ import WorkerProcesses
     try await child.ended("the child of a worker")
   }
 
+  @Test("the end of a process that it forks is not taken for its own") func forked() async throws {
+    let bench = try await WorkerBench(exec: true)
+    let end = try await bench.run("fork", try Probe())
+    try #require(end.ending == .returned(.success, stop: nil), "\(end.report.message ?? "")")
+    let crash = try await bench.run("crash", try Probe())
+    #expect(crash.report.message == "its worker crashed: SIGSEGV at address 0x8")
+  }
+
   @Test("a program that it starts does not get its link") func inheritance() async throws {
     let bench = try await WorkerBench(exec: true)
     let probe = try Probe()

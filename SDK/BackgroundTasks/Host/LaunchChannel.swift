@@ -77,6 +77,12 @@ final class LaunchChannel: RequestChannel, Sendable {
     changed.signal()
   }
 
+  /// The host carries out both, or neither, once the launch has succeeded.
+  func replace(_ pending: [ListedRequest], of order: Order, submit: () throws -> Void) throws {
+    if !pending.isEmpty { try cancel(hostIdentifier: order.hostIdentifier, identifier: order.identifier) }
+    try submit()
+  }
+
   func submit(_ order: Order, atOnce: Bool) throws {
     // Nobody knows whether it could begin at once; it waits at least until the launch is over.
     try request { try host.check(try order.withCValue { host.api.pointee.launch_submit(launch, $0) }) }

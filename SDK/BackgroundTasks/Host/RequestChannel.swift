@@ -7,6 +7,9 @@ protocol RequestChannel {
 
   func cancelAll() throws
 
+  /// Cancels these pending requests of the order's identifier, for which `submit` submits another one. They stay if that is refused.
+  func replace(_ pending: [ListedRequest], of order: Order, submit: () throws -> Void) throws
+
   /// - Parameter atOnce: Refuse the request if it is known that it would not begin at once.
   func submit(_ order: Order, atOnce: Bool) throws
 }

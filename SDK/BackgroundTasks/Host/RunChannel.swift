@@ -36,6 +36,12 @@ struct RunChannel: RequestChannel, Sendable {
     try request { try host.check(table.pointee.cancel_all(task, nil)) }
   }
 
+  func replace(_ pending: [ListedRequest], of order: Order, submit: () throws -> Void) throws {
+    try submit()
+    // The new one counts: what cannot be cancelled, because the run ends just now, is replaced by the next submission.
+    try? request { try cancel(pending) }
+  }
+
   func submit(_ order: Order, atOnce: Bool) throws { try request { try submitNow(order, atOnce) } }
 
   /// - Returns: Whether the host accepted the line; `nil` if the run is over.
@@ -53,7 +59,11 @@ struct RunChannel: RequestChannel, Sendable {
       let table = try host.requests()
       return try host.check(hostIdentifier.withCString { table.pointee.cancel_identifier(task, $0, nil) })
     }
-    for request in try list() where request.identifier == identifier {
+    try cancel(try list().filter { $0.identifier == identifier })
+  }
+
+  private func cancel(_ requests: [ListedRequest]) throws {
+    for request in requests {
       let status = request.requestID.withCString { host.api.pointee.cancel(task, $0) }
       if status != taskhost_status(TASKHOST_ENOTFOUND) { try host.check(status) }
     }

@@ -18,10 +18,8 @@ extension SchedulerCore {
           let pending = try channel.pending()
           try checkLimit(order, pending, target)
           if atOnce { try checkFree(order, pending, target) }
-          if pending.contains(where: { $0.identifier == order.identifier }) {
-            try channel.cancel(hostIdentifier: order.hostIdentifier, identifier: order.identifier)
-          }
-          try submit(order, atOnce: atOnce, channel)
+          let replaced = pending.filter { $0.identifier == order.identifier }
+          try channel.replace(replaced, of: order) { try submit(order, atOnce: atOnce, channel) }
         }
       }
       // A hint leaves nothing to remember; a wildcard, which always has one, can cover any number of identifiers.

@@ -8,7 +8,7 @@ public enum CoalescedChange: Sendable, Equatable {
 
 /// The stored triggers that wait for a drain: each key with the number of its last trigger, which distinguishes drained changes from newer
 /// ones.
-struct CoalescedSet: Codable, Equatable {
+struct CoalescedSet: Equatable {
   /// The most keys of a set; more become ``everything``.
   static let keyLimit = 10_000
   /// The most bytes of a state value.
@@ -17,7 +17,7 @@ struct CoalescedSet: Codable, Equatable {
   /// When the first trigger came, milliseconds since 1970; nil if there is none.
   var since: Int64?
   var last: UInt64 = 0
-  var keys: [String: UInt64] = [:]
+  var keys: [ExactKey: UInt64] = [:]
   /// The number of the last trigger since the set had too many keys.
   var everything: UInt64?
   /// Whether a drain has begun and not finished: its request is running, snoozed or waiting for its next attempt.
@@ -28,7 +28,7 @@ struct CoalescedSet: Codable, Equatable {
   /// The pending changes, oldest trigger first.
   var changes: [(change: CoalescedChange, number: UInt64)] {
     if let everything { return [(.everything, everything)] }
-    return keys.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { (.key($0.key), $0.value) }
+    return keys.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { (.key($0.key.text), $0.value) }
   }
 
   /// Adds the keys of a trigger.
@@ -36,7 +36,7 @@ struct CoalescedSet: Codable, Equatable {
   /// - Returns: Whether the set has changed and must be stored. Without a drain in progress, a key already in the set changes nothing.
   mutating func add(_ newKeys: [String], at now: Int64) -> Bool {
     let before = self
-    for key in newKeys where isDraining || (keys[key] == nil && everything == nil) {
+    for key in newKeys.lazy.map(ExactKey.init) where isDraining || (keys[key] == nil && everything == nil) {
       last += 1
       if everything == nil { keys[key] = last } else { everything = last }
     }
@@ -55,9 +55,45 @@ struct CoalescedSet: Codable, Equatable {
   mutating func remove(_ done: [(change: CoalescedChange, number: UInt64)]) {
     for (change, number) in done {
       switch change {
-      case .key(let key): if keys[key] == number { keys[key] = nil }
+      case .key(let text):
+        let key = ExactKey(text)
+        if keys[key] == number { keys[key] = nil }
       case .everything: if everything == number { everything = nil }
       }
     }
+  }
+}
+
+extension CoalescedSet: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case since, last, keys, names, numbers, everything, isDraining
+  }
+
+  /// Also reads the form in which `keys` was an object: its names could not differ in their spelling alone.
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    since = try values.decodeIfPresent(Int64.self, forKey: .since)
+    last = try values.decode(UInt64.self, forKey: .last)
+    let names = try values.decodeIfPresent([String].self, forKey: .names) ?? []
+    let numbers = try values.decodeIfPresent([UInt64].self, forKey: .numbers) ?? []
+    guard names.count == numbers.count else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .numbers, in: values, debugDescription: "\(names.count) keys have \(numbers.count) numbers")
+    }
+    let former = try values.decodeIfPresent([String: UInt64].self, forKey: .keys) ?? [:]
+    keys = Dictionary((former.map { ($0, $1) } + zip(names, numbers)).map { (ExactKey($0), $1) }) { max($0, $1) }
+    everything = try values.decodeIfPresent(UInt64.self, forKey: .everything)
+    isDraining = try values.decode(Bool.self, forKey: .isDraining)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encodeIfPresent(since, forKey: .since)
+    try values.encode(last, forKey: .last)
+    let sorted = keys.sorted { $0.key < $1.key }
+    try values.encode(sorted.map(\.key.text), forKey: .names)
+    try values.encode(sorted.map(\.value), forKey: .numbers)
+    try values.encodeIfPresent(everything, forKey: .everything)
+    try values.encode(isDraining, forKey: .isDraining)
   }
 }

@@ -48,9 +48,8 @@ public final class ExecutionAssertion: Sendable {
       return state.hasEnded ? nil : state
     }
     guard let ending else { return }
-    // Whatever the answer is, the host does not call the closure any more: it has waited for a call in progress.
-    _ = table.end(ending.assertion, run.task)
-    ending.context.release()
+    // The host has waited for a call in progress, unless the run is over: nobody knows then whether one goes on, and the closure stays.
+    if table.end(ending.assertion, run.task) != taskhost_status(TASKHOST_ESTALE) { ending.context.release() }
   }
 
   private final class Context: Sendable {

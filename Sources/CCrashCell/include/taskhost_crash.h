@@ -44,8 +44,9 @@ const char *taskhost_crash_text(const taskhost_crash_cell *cell);
 uint32_t taskhost_crash_state(const taskhost_crash_cell *cell);
 
 /* Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP and SIGSYS, which fill `cell` and let the process die.
- * Calls to exit, _exit, _Exit and quick_exit are recorded too, until taskhost_crash_leaving is called. */
-void taskhost_crash_watch(taskhost_crash_cell *cell);
+ * Calls to exit, _exit, _Exit and quick_exit are recorded too, until taskhost_crash_leaving is called. What a process does that this one
+ * forks is recorded only `with_children`: a cell has room for one end. */
+void taskhost_crash_watch(taskhost_crash_cell *cell, int with_children);
 
 /* Call it before the process ends voluntarily. */
 void taskhost_crash_leaving(void);

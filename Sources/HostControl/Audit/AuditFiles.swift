@@ -115,7 +115,7 @@ struct AuditFiles: Sendable {
     guard age > 0, let bytes = try? WholeTransfer.read(path(age - 1), atMost: 256, O_NOFOLLOW),
       let number = Self.number(of: bytes[...])
     else { return false }
-    return number <= last + 1 || since.map { Self.time(of: bytes[...]) < $0.unixMilliseconds } ?? false
+    return number <= last || number - 1 == last || since.map { Self.time(of: bytes[...]) < $0.unixMilliseconds } ?? false
   }
 
   private func lines(ofAge age: Int) throws(ErrorNumber) -> [ArraySlice<UInt8>] {

@@ -31,7 +31,8 @@ extension ConformanceRun {
     }
     checkMarks(after: "a run")
     for kept in growth.kept { reporter.breach(kept, HeaderRules.leak) }
-    return "\(warmUp + growth.runCount + 1) runs leak nothing"
+    let count = warmUp + growth.runCount + 1
+    return "\(count) runs leak nothing" + (growth.judgesMemory ? "" : ", and are too few to tell whether they leak memory")
   }
 
   /// The resources of the process, after discarding what the host stores for past runs.

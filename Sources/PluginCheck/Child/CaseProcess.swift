@@ -63,7 +63,7 @@ public enum CaseProcess {
     let size = MemoryLayout<taskhost_crash_cell>.size
     guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, cellDescriptor, 0), memory != MAP_FAILED else { return false }
     close(cellDescriptor)
-    taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1))
+    taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1), 1)
     return true
   }
 

@@ -63,6 +63,11 @@ final class ConformanceRun {
     launcher = try ThreadLauncher(services: services, role: .worker) { event in
       // The event arrives on the handler's thread.
       if case .ended = event { CallWatch.shared.noteHandlerThread() }
+      // The run never ends.
+      if case .shortage(_, let sentence, _) = event {
+        reporter.breach("a run could not begin: \(sentence)", HeaderRules.leak)
+        CaseProcess.leave()
+      }
       ledger.hear(event)
     }
     threadsBefore = ThreadList.numbers()

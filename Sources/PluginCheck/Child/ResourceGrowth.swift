@@ -4,13 +4,16 @@ struct ResourceGrowth {
   private var runs: [Int] = []
   /// Memory counts as kept from this many bytes per run.
   private static let leastKept = 64
+  /// The least runs of a series by which memory is judged.
+  private static let leastForMemory = 20
 
   /// - Parameter use: The resources before the first series.
   init(_ use: ProcessUse) { uses = [use] }
 
-  /// Adds a series of `count` runs. Merges a short series with the previous one, because it proves little by itself.
+  /// Adds a series of `count` runs. Merges a short series with the previous one, because it proves little by itself, unless that was the first
+  /// one: there must be two to compare.
   mutating func add(_ use: ProcessUse, runs count: Int) {
-    if let last = runs.last, count < last / 2 {
+    if runs.count >= 2, let last = runs.last, count < last / 2 {
       uses[uses.count - 1] = use
       runs[runs.count - 1] = last + count
     } else {
@@ -20,6 +23,9 @@ struct ResourceGrowth {
   }
 
   var runCount: Int { runs.reduce(0, +) }
+
+  /// Whether the last two series are long enough to tell what each run keeps of memory.
+  var judgesMemory: Bool { runs.count >= 2 && runs.suffix(2).allSatisfy { $0 >= Self.leastForMemory } }
 
   /// The growth of memory since the beginning, in bytes.
   var bytes: Int {
@@ -53,7 +59,7 @@ struct ResourceGrowth {
   /// Memory that runs keep shows in all of these measures; only the first is reported.
   private func keptBytes(_ chance: Int) -> [String] {
     let count = runs.suffix(2).min() ?? 0
-    guard count >= 20 else { return [] }
+    guard count >= Self.leastForMemory else { return [] }
     let limits: [(String, (ProcessUse) -> Int, Int)] = [
       ("of memory", \.memory, max(Self.leastKept, chance / count)), ("of memory outside malloc", \.mapped, 4096),
       ("of address space, like threads that are neither joined nor detached", \.space, 1 << 20),

@@ -20,6 +20,9 @@ struct CaseChild {
   let output: Int32
   let cell: UnsafeMutablePointer<taskhost_crash_cell>
   private static let outputLimit = 16_384
+  private static let newsLimit = 4 << 20
+  /// More than a pipe holds by default, so that one that has ended is read whole; of one that is written to all the time, no more at once.
+  private static let readsAtOnce = 16
 
   /// Waits at most `timeout` for the process to end, then kills its group.
   func finish(timeout: Duration) -> Outcome {
@@ -29,7 +32,7 @@ struct CaseChild {
     if isOverdue { kill(-process, SIGKILL) }
     var end = taskhost_process_end()
     while taskhost_process_end_group(process, &end) == 1 { waitBriefly() }
-    Self.drain(news, into: &newsBytes, limit: .max)
+    Self.drain(news, into: &newsBytes, limit: Self.newsLimit)
     Self.drain(output, into: &outputBytes, limit: Self.outputLimit)
     defer {
       for descriptor in [processDescriptor, news, output] { close(descriptor) }
@@ -52,16 +55,16 @@ struct CaseChild {
       let count = poll(&entries, nfds_t(entries.count), Int32(clamping: left + 1))
       if count < 0, errno != EINTR { return false }
       // Do not poll an ended pipe again: poll ignores negative descriptors.
-      if entries[1].revents != 0, !Self.drain(news, into: &newsBytes, limit: .max) { entries[1].fd = -1 }
+      if entries[1].revents != 0, !Self.drain(news, into: &newsBytes, limit: Self.newsLimit) { entries[1].fd = -1 }
       if entries[2].revents != 0, !Self.drain(output, into: &outputBytes, limit: Self.outputLimit) { entries[2].fd = -1 }
       if entries[0].revents != 0 { return true }
     }
   }
 
-  /// Reads the available bytes and drops those beyond `limit`. Returns false if the pipe has ended.
+  /// Reads the available bytes, so many at once, and drops those beyond `limit`. Returns false if the pipe has ended.
   @discardableResult private static func drain(_ descriptor: Int32, into bytes: inout [UInt8], limit: Int) -> Bool {
     var part = [UInt8](repeating: 0, count: 16_384)
-    while true {
+    for _ in 0..<readsAtOnce {
       let count = part.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
       if count == 0 { return false }
       guard count > 0 else {
@@ -70,6 +73,7 @@ struct CaseChild {
       }
       bytes += part[..<min(count, limit - bytes.count)]
     }
+    return true
   }
 
   // MARK: The verdict

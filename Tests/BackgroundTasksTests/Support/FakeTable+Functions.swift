@@ -91,7 +91,7 @@ extension FakeTable {
       }
     }
     api.cancel = { task, id in
-      FakeTable.with(task) { $0.host.cancel(id: FakeTable.text(id)) ? TASKHOST_OK : TASKHOST_ENOTFOUND }
+      FakeTable.with(task, "cancel") { $0.host.cancel(id: FakeTable.text(id)) ? TASKHOST_OK : TASKHOST_ENOTFOUND }
     }
   }
 

@@ -6,7 +6,9 @@
  */
 #include "runtime_fixture.h"
 
+#include <errno.h>
 #include <spawn.h>
+#include <sys/wait.h>
 
 static void launch_as_told(taskhost_registration *registration) {
   char text[32] = "";
@@ -45,6 +47,19 @@ static taskhost_result start_process(taskhost_task task, runtime_probe *probe) {
   return TASKHOST_SUCCESS;
 }
 
+/* As libraries do that start a program which is not there. */
+static taskhost_result fork_in_vain(taskhost_task task) {
+  pid_t child = fork();
+  if (child < 0) return fail(task, __LINE__, strerror(errno));
+  if (child == 0) {
+    execl("/nowhere", "nowhere", (char *)NULL);
+    _exit(127);
+  }
+  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+  }
+  return TASKHOST_SUCCESS;
+}
+
 static taskhost_result hold(runtime_probe *probe) {
   sem_post(&probe->reached);
   await(&probe->release);
@@ -64,6 +79,7 @@ static taskhost_result handle(taskhost_task task, void *context) {
   if (!strcmp(action, "pid")) return TASKHOST_SUCCESS;
   if (!strcmp(action, "hold")) return hold(probe);
   if (!strcmp(action, "spawn")) return start_process(task, probe);
+  if (!strcmp(action, "fork")) return fork_in_vain(task);
   if (!strcmp(action, "spawn+hold")) {
     taskhost_result result = start_process(task, probe);
     return result == TASKHOST_SUCCESS ? hold(probe) : result;

@@ -66,6 +66,8 @@ import Testing
       #expect(try await Self.entries(local, "?since=2000-01-01T00:00:00Z").count == 5)
       #expect(try await Self.entries(local, "?since=2900-01-01T00:00:00Z").isEmpty)
       #expect(try await local.send("GET", "/v1/audit?after=x").status == 400)
+      let beyond = try await local.send("GET", "/v1/audit?after=\(Int64.max)")
+      #expect(beyond.status == 200 && beyond.node["entries"]?.array?.isEmpty == true)
       #expect(try await fixture.client(.submit).send("GET", "/v1/audit").status == 403)
       #expect(try await fixture.client(.operate, "com.*").send("GET", "/v1/audit").status == 403)
       #expect(try await fixture.client(.operate).send("GET", "/v1/audit").status == 200)

@@ -204,6 +204,25 @@ struct CoalescedTriggersTests {
     #expect(host.host.state.count == 1)
   }
 
+  @Test("keys of other bytes are other keys, however alike they look") func spellings() async throws {
+    let keys = ["caf\u{E9}.txt", "cafe\u{301}.txt"]
+    try await add(keys[0])
+    try await add(keys[1])
+    let seen = Items<[UInt8]>()
+    _ = try await host.run { task in
+      try await Self.triggers(task).drain { change, _ in
+        if case .key(let key) = change { seen.add(Array(key.utf8)) }
+      }
+    }
+    #expect(seen.take() == keys.map { Array($0.utf8) })
+  }
+
+  @Test("a set that an earlier build has stored is read") func earlierForm() throws {
+    let set = try JSON.decode(CoalescedSet.self, from: Array(#"{"isDraining":false,"keys":{"a":1,"b":3},"last":3,"since":7}"#.utf8))
+    #expect(set.changes.map(\.change) == [.key("a"), .key("b")] && set.last == 3 && set.since == 7)
+    #expect(try JSON.decode(CoalescedSet.self, from: JSON.encode(set)) == set)
+  }
+
   @Test("an empty or overlong key is refused with its length")
   func badKeys() async throws {
     let record = try await host.run { task in
