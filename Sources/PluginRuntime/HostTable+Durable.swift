@@ -80,20 +80,21 @@ extension HostTable {
   }
 
   /// Refuses an invalid output buffer before looking anything up.
-  private static func check(_ buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?) throws(CallFailure) {
+  static func check(_ buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?) throws(CallFailure) {
     guard length != nil else { throw CallFailure(.invalid, "length is NULL") }
     guard buffer != nil || capacity == 0 else {
       throw CallFailure(.invalid, "buffer is NULL with a capacity of \(UInt(bitPattern: capacity))")
     }
   }
 
-  private static func copy(
-    _ value: [UInt8], to buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?
+  static func copy(
+    _ value: [UInt8], named name: String = "the value", to buffer: UnsafeMutableRawPointer?, capacity: Int,
+    length: UnsafeMutablePointer<Int>?
   ) throws(CallFailure) {
     length?.pointee = value.count
     // The capacity is a size_t: a negative number stands for one larger than any value.
     guard UInt(value.count) <= UInt(bitPattern: capacity) else {
-      throw CallFailure(.tooBig, "the value has \(value.count) bytes, the buffer \(capacity)")
+      throw CallFailure(.tooBig, "\(name) has \(value.count) bytes, the buffer \(capacity)")
     }
     value.withUnsafeBytes { bytes in
       if let base = bytes.baseAddress, let buffer { buffer.copyMemory(from: base, byteCount: bytes.count) }

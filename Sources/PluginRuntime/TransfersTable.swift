@@ -12,14 +12,9 @@ enum TransfersTable {
     table.folder = { task, buffer, capacity, length in
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.forRequests(task)
-        guard let length else { throw CallFailure(.invalid, "length is NULL") }
-        guard buffer != nil || capacity == 0 else { throw CallFailure(.invalid, "buffer is NULL with a capacity") }
-        let path = Array(try run.services.transferFolder(for: run.context).utf8CString)
-        length.pointee = path.count
-        guard UInt(path.count) <= UInt(bitPattern: capacity) else {
-          throw CallFailure(.tooBig, "the folder has \(path.count) bytes with its end, and the buffer \(UInt(bitPattern: capacity))")
-        }
-        buffer?.update(from: path, count: path.count)
+        try HostTable.check(buffer, capacity: capacity, length: length)
+        let path = Array(try run.services.transferFolder(for: run.context).utf8) + [0]
+        try HostTable.copy(path, named: "the folder, with its end,", to: buffer, capacity: capacity, length: length)
       }
     }
     table.submit = { task, request, submission in

@@ -84,7 +84,11 @@ public final class SQLiteRequestStore: RequestStore {
       let isNew = try pool.read { try !migrator.hasCompletedMigrations($0) && migrator.appliedIdentifiers($0).isEmpty }
       try pool.read { try SealingRecord.check(sealing, in: $0) }
       // Before anything is changed: another program may have to use the file.
-      if !acceptsLoss, let loss = try pool.read({ try Self.loss(recollection, in: $0) }) { throw StoreError.lost(loss) }
+      if let loss = try pool.read({ try Self.loss(recollection, in: $0) }) {
+        guard acceptsLoss else { throw StoreError.lost(loss) }
+        PageSums.forgetAll(of: path)
+        recollection.accept(loss)
+      }
       Failpoint.beforeMigration.hit()
       try migrator.migrate(pool)
       Failpoint.afterMigration.hit()
@@ -108,14 +112,6 @@ public final class SQLiteRequestStore: RequestStore {
         return (origin, seals, Writer(transaction: transaction))
       }
       let highest = try pool.read { try Self.highestSequence($0) }
-      if let loss = recollection.loss(origin: origin, highest: highest) {
-        guard acceptsLoss else {
-          PageSums.forgetAll(of: path)
-          throw StoreError.lost(loss)
-        }
-        PageSums.forgetAll(of: path)
-        recollection.accept(loss)
-      }
       lossNotes = recollection.notes
       let content = StoreMark.Content(origin: origin, sequence: highest, isOpen: true)
       let written = try marks.map { try StoreMark(path: $0, content) }
@@ -348,10 +344,11 @@ public final class SQLiteRequestStore: RequestStore {
         """) ?? 0
   }
 
-  /// What a store that has not been migrated yet lacks; nil if that is nothing, or the store is new.
+  /// What a store lacks that may not have been migrated yet, or have no tables; nil if that is nothing.
   private static func loss(_ recollection: StoreRecollection, in database: Database) throws -> String? {
-    guard try database.tableExists("origin"), let origin = try recordedOrigin(database) else { return nil }
-    return recollection.loss(origin: origin, highest: try highestSequence(database))
+    let hasTables = try database.tableExists("origin")
+    return recollection.loss(
+      origin: hasTables ? try recordedOrigin(database) : nil, highest: hasTables ? try highestSequence(database) : 0)
   }
 
   func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {

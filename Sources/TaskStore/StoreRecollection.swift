@@ -45,7 +45,9 @@ struct StoreRecollection {
   }
 
   /// A loss that is visible in the open store; nil if none is known.
-  func loss(origin: UInt64, highest: Int64) -> String? {
+  ///
+  /// - Parameter origin: nil for a store without one: a new one.
+  func loss(origin: UInt64?, highest: Int64) -> String? {
     guard let known, known.sequence > 0 else { return nil }
     guard known.origin == origin else {
       return "\(path) is another store; the earlier store had a record of \(Self.time(known.sequence))"

@@ -5,8 +5,8 @@ import TaskModel
 /// A message is a magic byte, a version, a kind, and the kind's fields: integers little-endian, texts and bytes after their length, an
 /// optional after a byte 0 or 1, a list after its count. Every value has one encoding, so a decoded message encodes to the same bytes. A
 /// message of up to ``datagramBytes`` is a datagram. A larger one travels in parts, each a datagram of kind 255 with the length of the message and the
-/// next ``partBytes`` of it; the last part has the rest. No descriptor ever travels: one user may have only so many of them under way, and a plugin
-/// could have them all.
+/// next ``partBytes`` of it; the last part has the rest. Messages never carry descriptors: the kernel
+/// limits how many of them one user may have in transit, and a plugin could use that up.
 public enum LinkFormat {
   /// The version. Both ends come from one release, so versions are not negotiated.
   public static let version: UInt32 = 17

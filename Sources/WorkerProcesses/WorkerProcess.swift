@@ -160,14 +160,14 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
 
   private func flush() {
     state.withLock { state in
-      let (before, wasPart) = (state.outbox.count, state.partsSent)
+      let partsBefore = state.partsSent
       var sent = 0
       while sent < state.outbox.count, trySend(state.outbox[sent], &state) {
         state.outboxBytes -= state.outbox[sent].bytes.count
         sent += 1
       }
       state.outbox.removeFirst(sent)
-      if state.outbox.count < before || state.partsSent > wasPart { state.blockedSince = state.outbox.isEmpty ? nil : SystemClock.now }
+      if sent > 0 || state.partsSent > partsBefore { state.blockedSince = state.outbox.isEmpty ? nil : SystemClock.now }
       if state.outbox.isEmpty, let token = state.tokens[.link] { loop.watchWriting(token, false) }
     }
   }

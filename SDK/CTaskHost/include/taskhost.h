@@ -731,8 +731,8 @@ typedef struct taskhost_assertion_request {
   const char *name;     /* who holds it, for operators; 1-256 bytes of UTF-8 */
   const char *reason;   /* optional: why the host must not end now; 1-1,024 bytes of UTF-8 */
   uint64_t for_ms;      /* how long at most, on the monotonic clock, 1-600,000; 0: 30,000 */
-  taskhost_assertion_handler expired; /* optional; never called once end() has returned anything but ESTALE */
-  void *context;        /* given to `expired`; a call that begins as the run ends may outlive it, so end() the assertion first */
+  taskhost_assertion_handler expired; /* optional; not called after end() has returned, unless that was ESTALE */
+  void *context;        /* given to `expired`; end() the assertion before the run ends, else a call may come after it */
 } taskhost_assertion_request;
 
 /* While a run holds an assertion, a host that shuts down does not ask it to stop: it does so once the assertion has ended.

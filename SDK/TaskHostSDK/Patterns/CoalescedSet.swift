@@ -17,7 +17,8 @@ struct CoalescedSet: Equatable {
   /// When the first trigger came, milliseconds since 1970; nil if there is none.
   var since: Int64?
   var last: UInt64 = 0
-  var keys: [ExactKey: UInt64] = [:]
+  /// By their bytes: as strings, different spellings of a name would be one key, and files can have both.
+  var keys: [[UInt8]: UInt64] = [:]
   /// The number of the last trigger since the set had too many keys.
   var everything: UInt64?
   /// Whether a drain has begun and not finished: its request is running, snoozed or waiting for its next attempt.
@@ -28,7 +29,12 @@ struct CoalescedSet: Equatable {
   /// The pending changes, oldest trigger first.
   var changes: [(change: CoalescedChange, number: UInt64)] {
     if let everything { return [(.everything, everything)] }
-    return keys.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { (.key($0.key.text), $0.value) }
+    return numbered.map { (.key($0.name), $0.number) }
+  }
+
+  /// The keys in the order of their numbers.
+  private var numbered: [(name: String, number: UInt64)] {
+    keys.sorted { $0.value < $1.value }.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }
   }
 
   /// Adds the keys of a trigger.
@@ -36,7 +42,7 @@ struct CoalescedSet: Equatable {
   /// - Returns: Whether the set has changed and must be stored. Without a drain in progress, a key already in the set changes nothing.
   mutating func add(_ newKeys: [String], at now: Int64) -> Bool {
     let before = self
-    for key in newKeys.lazy.map(ExactKey.init) where isDraining || (keys[key] == nil && everything == nil) {
+    for key in newKeys.lazy.map({ Array($0.utf8) }) where isDraining || (keys[key] == nil && everything == nil) {
       last += 1
       if everything == nil { keys[key] = last } else { everything = last }
     }
@@ -56,7 +62,7 @@ struct CoalescedSet: Equatable {
     for (change, number) in done {
       switch change {
       case .key(let text):
-        let key = ExactKey(text)
+        let key = Array(text.utf8)
         if keys[key] == number { keys[key] = nil }
       case .everything: if everything == number { everything = nil }
       }
@@ -81,7 +87,7 @@ extension CoalescedSet: Codable {
         forKey: .numbers, in: values, debugDescription: "\(names.count) keys have \(numbers.count) numbers")
     }
     let former = try values.decodeIfPresent([String: UInt64].self, forKey: .keys) ?? [:]
-    keys = Dictionary((former.map { ($0, $1) } + zip(names, numbers)).map { (ExactKey($0), $1) }) { max($0, $1) }
+    keys = Dictionary((former.map { ($0, $1) } + zip(names, numbers)).map { (Array($0.utf8), $1) }) { max($0, $1) }
     everything = try values.decodeIfPresent(UInt64.self, forKey: .everything)
     isDraining = try values.decode(Bool.self, forKey: .isDraining)
   }
@@ -90,9 +96,9 @@ extension CoalescedSet: Codable {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encodeIfPresent(since, forKey: .since)
     try values.encode(last, forKey: .last)
-    let sorted = keys.sorted { $0.key < $1.key }
-    try values.encode(sorted.map(\.key.text), forKey: .names)
-    try values.encode(sorted.map(\.value), forKey: .numbers)
+    let numbered = numbered
+    try values.encode(numbered.map(\.name), forKey: .names)
+    try values.encode(numbered.map(\.number), forKey: .numbers)
     try values.encodeIfPresent(everything, forKey: .everything)
     try values.encode(isDraining, forKey: .isDraining)
   }

@@ -92,10 +92,10 @@ public struct TokenFile: Sendable {
 
   private func give(_ descriptor: Int32, to owner: uid_t) throws(TokenFileError) {
     guard geteuid() == 0, owner != 0 else { return }
-    // The directory's owner may have made it: a further name of a file that is not theirs, for instance.
+    // The directory's owner may have put it there, for instance as a second name of a file that belongs to somebody else.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
-      throw error("its lock \(path).lock is no file of its own", "remove it")
+      throw error("its lock \(path).lock is not a regular file, or has another name too", "remove it")
     }
     guard status.st_uid != owner else { return }
     guard fchown(descriptor, owner, gid_t.max) == 0 else { throw error("its owner cannot be set: \(ErrorNumber.last)") }

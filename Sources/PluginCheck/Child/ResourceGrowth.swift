@@ -58,8 +58,7 @@ struct ResourceGrowth {
 
   /// Memory that runs keep shows in all of these measures; only the first is reported.
   private func keptBytes(_ chance: Int) -> [String] {
-    let count = runs.suffix(2).min() ?? 0
-    guard count >= Self.leastForMemory else { return [] }
+    guard judgesMemory, let count = runs.suffix(2).min() else { return [] }
     let limits: [(String, (ProcessUse) -> Int, Int)] = [
       ("of memory", \.memory, max(Self.leastKept, chance / count)), ("of memory outside malloc", \.mapped, 4096),
       ("of address space, like threads that are neither joined nor detached", \.space, 1 << 20),

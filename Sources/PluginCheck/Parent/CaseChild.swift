@@ -21,7 +21,7 @@ struct CaseChild {
   let cell: UnsafeMutablePointer<taskhost_crash_cell>
   private static let outputLimit = 16_384
   private static let newsLimit = 4 << 20
-  /// More than a pipe holds by default, so that one that has ended is read whole; of one that is written to all the time, no more at once.
+  /// How often a pipe is read before the time is looked at: the plugin may write without pause. What a pipe holds by default takes fewer.
   private static let readsAtOnce = 16
 
   /// Waits at most `timeout` for the process to end, then kills its group.
@@ -61,7 +61,7 @@ struct CaseChild {
     }
   }
 
-  /// Reads the available bytes, so many at once, and drops those beyond `limit`. Returns false if the pipe has ended.
+  /// Reads the available bytes, with at most ``readsAtOnce`` calls, and drops those beyond `limit`. Returns false if the pipe has ended.
   @discardableResult private static func drain(_ descriptor: Int32, into bytes: inout [UInt8], limit: Int) -> Bool {
     var part = [UInt8](repeating: 0, count: 16_384)
     for _ in 0..<readsAtOnce {
