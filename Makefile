@@ -50,6 +50,8 @@ PRODUCTS := taskhost taskhost-worker taskhost-notify TokenRefresh Cleanup Transf
 build: deps
 	for product in $(PRODUCTS); do swift build -c release --product $$product; done
 
+# SwiftPM does not see that a source file of a package it depends on by path is gone: it builds by its old plan, and fails.
+plan_anew = rm -f $(SAMPLE_SCRATCH)/$(1)/*.yaml
 # The samples are built as third parties would build them: with a compiler alone, or as a package of their own.
 # Those in Swift share a folder: the second needs nothing compiled but its own code.
 samples: deps
@@ -59,11 +61,13 @@ samples: deps
 	  -o $(SAMPLE_SCRATCH)/hello-cpp.so Plugins/Samples/hello-cpp/hello.cpp
 	rustc --edition 2021 --crate-type cdylib -O -C panic=unwind -C strip=symbols -D warnings \
 	  -o $(SAMPLE_SCRATCH)/hello-rust.so Plugins/Samples/hello-rust/hello.rs
+	$(call plan_anew,swift)
 	swift build -c release --package-path Plugins/Samples/hello-swift --scratch-path $(SAMPLE_SCRATCH)/swift
 	swift build -c release --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/swift
 
 # Apps for iOS as their authors wrote them, built as plugins, for the tests.
 apple-code: deps
+	$(call plan_anew,apple-code)
 	swift build -c release -Xswiftc -static-stdlib --package-path Tests/Fixtures/AppleCode --scratch-path $(SAMPLE_SCRATCH)/apple-code
 
 # Everything the host loads must be writable by its owner alone, so the folders are made with that mode whatever the umask is.

@@ -28,10 +28,14 @@ public protocol ControlledHost: Sendable {
   /// Cancels a request. If it is running, its run is asked to stop, and the request ends with the run.
   func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Cancels, as ``cancel(_:)`` does, the requests that have not ended and match both filters; nil matches all. At least one must be given.
-  /// Requests that stand for a `schedule` of the configuration stay.
+  /// Requests that stand for a `schedule` of the configuration stay. Those of a fleet come first; the host's own are cancelled in one commit.
   ///
-  /// - Returns: How many were cancelled or asked to stop.
-  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int
+  /// - Parameters:
+  ///   - after: The last request that the part before examined; nil begins with the first one.
+  ///   - limit: How many of the fleet's requests to examine at most; nil examines all.
+  func cancelAll(
+    tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int?
+  ) async throws(RequestRefusal) -> CancelledRequests
   /// Postpones a pending request to `time`; one that is due later keeps its time.
   func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest
   /// Holds a live request back until it is resumed, also over restarts. A running one is asked to stop, which spends no attempt; one that is

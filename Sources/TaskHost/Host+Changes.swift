@@ -75,29 +75,38 @@ extension Host {
 
   // MARK: Many
 
-  /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
-  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+  /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`: first those of the fleet, in parts, then
+  /// the host's own, in one commit. If the fleet's database is away, nothing is done.
+  ///
+  /// - Parameters:
+  ///   - after: The last request that the part before has examined.
+  ///   - limit: The maximum number of the fleet's requests to examine; nil examines all.
+  public func cancelAll(
+    tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int?
+  ) async throws(RequestRefusal) -> CancelledRequests {
     guard tag != nil || identifier != nil else {
       throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
     }
-    // First those of the fleet: if its database is away, nothing is done.
-    var (count, next): (Int, RequestID?) = (0, nil)
+    var result = CancelledRequests()
+    result.last = after
     repeat {
       do throws(RequestRefusal) {
-        let part = try await carryOutInFleet(.cancel, tag: tag, identifier: identifier, after: next, limit: BulkOrder.atOnce)
-        count += part.done.count
-        next = part.next
+        let part = try await carryOutInFleet(
+          .cancel, tag: tag, identifier: identifier, after: result.last, limit: limit ?? BulkOrder.atOnce)
+        result.count += part.done.count
+        result.last = part.next
       } catch {
-        guard count > 0 else { throw error }
-        throw RequestRefusal(error.code, "\(error.message); \(count) requests are cancelled already", field: error.field)
+        guard result.count > 0 else { throw error }
+        throw RequestRefusal(error.code, "\(error.message); \(result.count) requests are cancelled already", field: error.field)
       }
-    } while next != nil
+    } while result.last != nil && limit == nil
+    guard result.last == nil else { return result }
     if let tag {
-      count += try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
+      result.count += try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
     } else if let identifier {
-      count += try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
+      result.count += try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
     }
-    return count
+    return result
   }
 
   /// Makes dead letters that match both filters pending again; nil matches all. First those of the fleet, then the host's own, each oldest

@@ -16,12 +16,16 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+  public func cancelAll(
+    tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int?
+  ) async throws(RequestRefusal) -> CancelledRequests {
     var query = RequestQuery()
     (query.tag, query.identifier, query.limit) = (tag, identifier, .max)
     let matching = try await requests(query).filter { !$0.state.isFinal }
     for record in matching { _ = try await cancel(record.id) }
-    return matching.count
+    var result = CancelledRequests()
+    result.count = matching.count
+    return result
   }
 
   /// As the protocol says; one with a unique key is refused.

@@ -129,6 +129,24 @@ struct FleetControlTests {
     }
   }
 
+  @Test("requests are cancelled by tag part by part: those of the fleet, then all of the host's own")
+  func cancelledInParts() async throws {
+    try await withServer { _, host in
+      for identifier in ["job", "job", "job", "here", "here"] {
+        _ = try await host.submit("x", ["--after", "1h", "--tag", "t"], identifier: identifier)
+      }
+      let first = try await ask(host, "DELETE", "/v1/requests?tag=t&limit=2").json()
+      #expect(first["cancelled"]?.integer == 2)
+      let next = try #require(first["next"]?.string)
+      let other = try await ask(host, "DELETE", "/v1/requests?tag=u&limit=2&after=\(next)")
+      #expect(other.status == 400 && other.body.contains("the cancelling of requests"), "\(other)")
+      let last = try await ask(host, "DELETE", "/v1/requests?tag=t&limit=2&after=\(next)").json()
+      #expect(last["cancelled"]?.integer == 3 && last["next"] == nil, "\(last)")
+      let again = try await host.cli("tasks", "cancel", "--tag", "t", "--json")
+      #expect(again.output == "{\"cancelled\":0}\n", "\(again)")
+    }
+  }
+
   @Test("a launch of an identifier of the fleet, of which this host holds no request, makes none of the host's own")
   func launch() async throws {
     let fleet = try await FleetGround(lease: "10s")

@@ -57,8 +57,10 @@ struct RedactedHost: ControlledHost {
 
   func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord { shown(try await host.cancel(id)) }
 
-  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
-    try await host.cancelAll(tag: tag, identifier: identifier)
+  func cancelAll(
+    tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int?
+  ) async throws(RequestRefusal) -> CancelledRequests {
+    try await host.cancelAll(tag: tag, identifier: identifier, after: after, limit: limit)
   }
 
   func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {

@@ -92,9 +92,11 @@ struct ScopedHost: ControlledHost {
     return try await host.cancel(id)
   }
 
-  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+  func cancelAll(
+    tag: String?, identifier: TaskIdentifier?, after: RequestID?, limit: Int?
+  ) async throws(RequestRefusal) -> CancelledRequests {
     try checked(identifier)
-    return try await host.cancelAll(tag: tag, identifier: identifier)
+    return try await host.cancelAll(tag: tag, identifier: identifier, after: after, limit: limit)
   }
 
   func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {

@@ -12,14 +12,20 @@ extension ControlResponder {
   /// Dead letters that one commit examines by default.
   static let retryPreset = 1000
 
-  /// `DELETE /v1/requests?tag=T&identifier=I`
+  /// `DELETE /v1/requests?tag=T&identifier=I` cancels all; with `limit`, of a fleet only so many. If the answer has `next`, there are more:
+  /// send it as `after`.
   func cancelAll(_ parameters: QueryParameters) async throws -> ControlResponse {
     let (tag, identifier) = (try parameters.one("tag"), try parameters.identifier())
     guard tag != nil || identifier != nil else {
       throw RequestRefusal(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
     }
-    let count = try await host.cancelAll(tag: tag, identifier: identifier)
-    return one(count) { $0.member("cancelled", $1) }.about(count: count, of: Self.selection(identifier, tag))
+    let cursor = parameters.cursor(of: .cancel)
+    let result = try await host.cancelAll(
+      tag: tag, identifier: identifier, after: cursor.read(parameters.one("after")), limit: parameters.limit())
+    return one(result) { writer, result in
+      writer.member("cancelled", result.count)
+      writer.member("next", cursor.text(after: result.last))
+    }.about(count: result.count, of: Self.selection(identifier, tag))
   }
 
   /// `POST /v1/requests/bulk`: an action on the requests that match a filter, or in a dry run what it would do. If the answer has `next`, there may

@@ -132,13 +132,16 @@ struct QueryParameters {
   }
 
   /// `limit`, or `preset` if absent.
-  func limit(preset: Int) throws(RequestRefusal) -> Int { try number("limit", atMost: Self.maximumLimit, preset: preset) }
+  func limit(preset: Int) throws(RequestRefusal) -> Int { try limit() ?? preset }
+
+  /// `limit`; nil if absent.
+  func limit() throws(RequestRefusal) -> Int? { try number("limit", atMost: Self.maximumLimit) }
 
   /// `hours`, or `preset` if absent.
-  func hours(preset: Int) throws(RequestRefusal) -> Int { try number("hours", atMost: Self.maximumHours, ", a year", preset: preset) }
+  func hours(preset: Int) throws(RequestRefusal) -> Int { try number("hours", atMost: Self.maximumHours, ", a year") ?? preset }
 
-  private func number(_ name: String, atMost most: Int, _ note: String = "", preset: Int) throws(RequestRefusal) -> Int {
-    guard let text = try one(name) else { return preset }
+  private func number(_ name: String, atMost most: Int, _ note: String = "") throws(RequestRefusal) -> Int? {
+    guard let text = try one(name) else { return nil }
     guard let number = Int(text), (1...most).contains(number) else {
       throw RequestRefusal(.invalid, "\(name) must be a whole number from 1 to \(most)\(note)", field: name)
     }

@@ -8,7 +8,7 @@ import TaskModel
 struct PageCursor {
   /// What has pages. The raw values are part of cursors.
   enum Listing: String, CaseIterable {
-    case requests, runs, transfers, retry, discard, bulk
+    case requests, runs, transfers, retry, discard, cancel, bulk
 
     fileprivate var words: String {
       switch self {
@@ -17,6 +17,7 @@ struct PageCursor {
       case .transfers: "the list of transfers"
       case .retry: "the retry of dead letters"
       case .discard: "the discarding of dead letters"
+      case .cancel: "the cancelling of requests"
       case .bulk: "a bulk action"
       }
     }

@@ -22,6 +22,9 @@ struct QueryParameter: Sendable {
   static let after = QueryParameter("after", "The page after this one: what next said, with the same parameters.", .string)
   static let condition = QueryParameter("name", "Only these conditions; without it, all.", .array(.names(Conditions.named.map(\.name))))
 
+  static let partOfFleet = QueryParameter(
+    "limit", "How many of the fleet's requests at most; without it, all.", .integer(1...Int64(QueryParameters.maximumLimit)))
+
   static func limit(_ preset: Int) -> QueryParameter {
     QueryParameter("limit", "How many at most; \(preset) by default.", .integer(1...Int64(QueryParameters.maximumLimit)))
   }

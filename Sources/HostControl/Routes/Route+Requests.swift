@@ -17,7 +17,7 @@ extension Route {
     ) { try await $0.submit($1.request, parks: $1.query.flag("park")) },
     Route(
       .DELETE, "/v1/requests", "cancelRequests", "Cancels all requests of an identifier, a tag or both", role: .submit,
-      query: [.tag, .identifier], answers: .json(.object(.must("cancelled", .count)))
+      query: [.tag, .identifier, .partOfFleet, .after], answers: .json(.object(.must("cancelled", .count), .may("next", .cursor)))
     ) { try await $0.cancelAll($1.query) },
     Route(
       .POST, "/v1/requests/retry", "retryRequests", "Makes dead letters pending again", role: .operate,

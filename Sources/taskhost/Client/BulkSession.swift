@@ -32,16 +32,21 @@ struct BulkSession {
       try await parts(client, isDry: false) { part in
         done += part.done.count
         refused += part.refused.count
+        Terminal.progress("\(Self.counted(done)) \(Self.words(action).done) ...")
         for refusal in part.refused { Terminal.note("taskhost: \(refusal.id): \(refusal.message.escapingControlCharacters)") }
       }
     } catch {
-      if done > 0 {
-        Terminal.note("note: \(Self.counted(done)) \(Self.words(action).done) before this: the same command goes on with the rest")
-      }
+      Self.noteRest(of: action, done: done)
       throw error
     }
     print(done, Self.words(action).done)
     if refused > 0 { throw ExitCode(ExitStatus.refused.rawValue) }
+  }
+
+  /// Says what was done before an error.
+  static func noteRest(of action: BulkAction, done: Int) {
+    guard done > 0 else { return }
+    Terminal.note("note: \(counted(done)) \(words(action).done) before this: the same command goes on with the rest")
   }
 
   private static func words(_ action: BulkAction) -> (question: String, done: String, matching: String) {
@@ -53,7 +58,7 @@ struct BulkSession {
     }
   }
 
-  private static func counted(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
+  static func counted(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
 
   private func print(_ count: Int, _ what: String) { if !host.json { Terminal.print("\(Self.counted(count)) \(what)") } }
 
@@ -83,6 +88,7 @@ struct BulkSession {
     var (changes, reasons) = (0, [String: Int]())
     try await parts(client, isDry: true, prints: prints) { part in
       changes += Int(clamping: part.changes)
+      Terminal.progress("\(Self.counted(changes)) \(Self.words(action).matching) ...")
       for reason in part.reasons { reasons[reason.reason.escapingControlCharacters, default: 0] += Int(clamping: reason.count) }
     }
     return (changes, reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) })

@@ -52,16 +52,18 @@ enum Listing {
 
   /// Asks for page after page, and prints them with `--json`.
   ///
-  /// - Parameter atOnce: The maximum number of rows per page.
+  /// - Parameters:
+  ///   - atOnce: The maximum number of rows per page.
+  ///   - prints: Whether the answers are printed with `--json`.
   static func pages<Page: PagedAnswer>(
     of page: Page.Type, _ method: String, _ path: String, _ query: [(String, String?)], atOnce: Int,
-    _ host: HostOptions, _ body: (Page) -> Void
+    _ host: HostOptions, prints: Bool = true, _ body: (Page) -> Void
   ) async throws {
     let client = try host.client()
     var next: String?
     repeat {
       let answer = try await client.send(method, ControlClient.path(path, query + [("limit", "\(atOnce)"), ("after", next)]))
-      if host.json { Terminal.print(answer.bytes) }
+      if host.json, prints { Terminal.print(answer.bytes) }
       let page = try answer.read(page)
       body(page)
       next = page.next

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StrictText
 import TaskHostClient
 import TaskModel
 
@@ -64,9 +65,23 @@ struct TasksCancelCommand: AsyncParsableCommand {
   func run() async throws {
     if let filter = bulk.filter { return try await BulkSession(action: .cancel, filter: filter, options: bulk, host: host).run() }
     guard ids.isEmpty else { return try await Self.cancel(ids, host) }
-    try await host.ask(ControlClient.path("/v1/requests", [("tag", tag), ("identifier", identifier)]), method: "DELETE") { answer in
-      let count = try answer.read(CancelledAnswer.self).cancelled
-      Terminal.print(count == 1 ? "1 request cancelled" : "\(count) requests cancelled")
+    var count = 0
+    do {
+      // One object is printed, however many parts there are.
+      try await Listing.pages(
+        of: CancelledAnswer.self, "DELETE", "/v1/requests", [("tag", tag), ("identifier", identifier)], atOnce: 1000, host, prints: false
+      ) { part in
+        count = count.adding(saturating: Int(clamping: part.cancelled))
+        Terminal.progress("\(BulkSession.counted(count)) cancelled ...")
+      }
+    } catch {
+      BulkSession.noteRest(of: .cancel, done: count)
+      throw error
+    }
+    if host.json {
+      Terminal.printObject { $0.member("cancelled", count) }
+    } else {
+      Terminal.print("\(BulkSession.counted(count)) cancelled")
     }
   }
 }

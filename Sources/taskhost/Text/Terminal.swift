@@ -66,17 +66,23 @@ enum Terminal {
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
-  /// Redraws the terminal's last line; an empty line removes it. Does nothing if standard error is not a terminal that can.
+  /// Redraws the terminal's last line; an empty line removes it, and so does whatever is written next. Does nothing if standard error is not
+  /// a terminal that can.
   static func progress(_ line: String) {
     guard redraws else { return }
+    hasProgress.store(false, ordering: .relaxed)
     write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
+    hasProgress.store(!line.isEmpty, ordering: .relaxed)
   }
+
+  private static let hasProgress = Atomic(false)
 
   /// Why something of the answer could not be written, such as a full disk; nil if all was, or if its reader is gone.
   static let outputTrouble = Mutex<ErrorNumber?>(nil)
 
   /// Writes all of `bytes`. If that is not possible, the rest is dropped.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    if hasProgress.exchange(false, ordering: .relaxed) { progress("") }
     do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: descriptor) } catch {
       guard descriptor == STDOUT_FILENO, error.code != EPIPE else { return }
       outputTrouble.withLock { $0 = $0 ?? error }

@@ -9,9 +9,10 @@ struct RequestPage: ListingPage {
   var rows: [RequestAnswer] { requests }
 }
 
-/// All requests that matched were cancelled.
-struct CancelledAnswer: Decodable {
+/// A part of the requests that matched was cancelled.
+struct CancelledAnswer: PagedAnswer {
   let cancelled: Int64
+  let next: String?
 }
 
 /// A page of failed requests that are pending again.
