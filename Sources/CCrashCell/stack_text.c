@@ -163,20 +163,30 @@ static int await(unsigned question, int milliseconds) {
   return 0;
 }
 
-int taskhost_crash_stack_of(int thread_number, char *buffer, size_t capacity, size_t *length, int milliseconds) {
-  taskhost_stack_prime();
-  pthread_mutex_lock(&one_caller);
+/* The unwinder finds no caller where a function returns that has no table for that place, such as many of Swift's library. */
+#define TRIES 8
+
+static int question_thread(int thread_number, int milliseconds) {
   unsigned question = atomic_fetch_add(&wanted, 1) + 1;
   int status = ask(thread_number, question);
   if (status == 0) status = await(question, milliseconds);
-  if (status == 0) {
+  /* An answer that is still being written must not count for the next request. */
+  if (status != 0) atomic_fetch_add(&wanted, 1);
+  return status == 0 ? 0 : -1;
+}
+
+int taskhost_crash_stack_of(int thread_number, char *buffer, size_t capacity, size_t *length, int milliseconds) {
+  taskhost_stack_prime();
+  int status = -1;
+  pthread_mutex_lock(&one_caller);
+  for (int tried = 0; tried < TRIES && question_thread(thread_number, milliseconds) == 0; tried++) {
+    status = 0;
     size_t count = atomic_load(&answer_length);
     *length = count < capacity ? count : capacity;
     memcpy(buffer, answer_text, *length);
-  } else {
-    /* An answer that is still being written must not count for the next request. */
-    atomic_fetch_add(&wanted, 1);
+    const char *end = memchr(buffer, '\n', *length);
+    if (end && end + 1 < buffer + *length) break;
   }
   pthread_mutex_unlock(&one_caller);
-  return status == 0 ? 0 : -1;
+  return status;
 }

@@ -50,14 +50,30 @@ struct HelpExampleTests {
     }
   }
 
+  @Test("no prose of any command wraps at a terminal of 80 columns")
+  func width() async throws {
+    for (command, lines) in try await Self.discussions() {
+      for line in lines where !line.hasPrefix(" ") {
+        #expect(line.count < 80, "\(command.joined(separator: " ")): \(line)")
+      }
+    }
+  }
+
   /// Of every command, in the order of the help, what its own configuration says.
   private static func examples() async throws -> [Example] {
+    try await discussions().flatMap { path, lines in
+      lines.drop { $0 != "EXAMPLES" }.dropFirst().prefix { !$0.isEmpty }.map {
+        Example(command: path, line: $0.trimmingCharacters(in: .whitespaces))
+      }
+    }
+  }
+
+  /// Of every command, its words and the lines of its discussion.
+  private static func discussions() async throws -> [(command: [String], lines: [Substring])] {
     let dump = try await Program.run(try BuiltProgram.taskhost, ["--experimental-dump-help"])
-    func walk(_ command: JSON, _ path: [String]) -> [Example] {
+    func walk(_ command: JSON, _ path: [String]) -> [(command: [String], lines: [Substring])] {
       let lines = (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false)
-      let shown = lines.drop { $0 != "EXAMPLES" }.dropFirst().prefix { !$0.isEmpty }
-      let own = shown.map { Example(command: path, line: $0.trimmingCharacters(in: .whitespaces)) }
-      return own + (command["subcommands"]?.array ?? []).flatMap { walk($0, path + [$0["commandName"]?.string ?? ""]) }
+      return [(path, lines)] + (command["subcommands"]?.array ?? []).flatMap { walk($0, path + [$0["commandName"]?.string ?? ""]) }
     }
     guard let root = try dump.json()["command"] else { throw TestFailure("no command: \(dump.output.prefix(200))") }
     return walk(root, [])

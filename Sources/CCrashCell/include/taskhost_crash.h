@@ -71,7 +71,8 @@ void taskhost_crash_on_thread_exit(void (*function)(void *), void *context);
 /* The number of the calling thread, for taskhost_crash_stack_of. */
 int taskhost_crash_thread_number(void);
 
-/* Writes the stack of another thread of this process, one line for each frame, and its length. Waits up to `milliseconds`.
+/* Writes the stack of another thread of this process, one line for each frame, and its length. Waits up to `milliseconds`
+ * whenever it asks, which it does again if it gets one frame only.
  * Returns 0, or -1 if the thread did not answer (it blocks the signal, or hangs in the kernel). Serves one caller at a time. */
 int taskhost_crash_stack_of(int thread_number, char *buffer, size_t capacity, size_t *length, int milliseconds);
 

@@ -8,9 +8,9 @@ struct AuditCommand: AsyncParsableCommand {
     commandName: "audit",
     abstract: "List who changed what, when and from where, oldest first.",
     discussion: """
-      Every change by the control socket, the dashboard and TCP is on record: the user
-      and process, or the token. With --json, each line is one entry. The host keeps
-      the newest 128 MB.
+      Every change by the control socket, the dashboard and TCP is on record: the
+      user and process, or the token. With --json, each line is one entry. The host
+      keeps the newest 128 MB.
 
       EXAMPLES
         taskhost audit --since 1d

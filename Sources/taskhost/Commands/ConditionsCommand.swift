@@ -38,8 +38,8 @@ struct ConditionsShowCommand: AsyncParsableCommand {
     commandName: "show",
     abstract: "Show which conditions hold, since when, and what the host observed.",
     discussion: """
-      The host observes a condition while a request needs it. It reads the others only
-      for this answer, so they have no "since".
+      The host observes a condition while a request needs it. It reads the others
+      only for this answer, so they have no "since".
 
       EXAMPLES
         taskhost conditions show

@@ -12,9 +12,9 @@ struct ConfigCheckCommand: AsyncParsableCommand {
       Reports every problem at once: of the file, with line and key, and of what it
       names: plugin directories and the files in them, keys, certificates, tokens,
       programs, paths. Runs no plugin's code, so it does not see what only a launch
-      shows. With --against, it says too what would change on a running host. It looks
-      as the user who runs it, and names what is closed to that user and was not
-      checked.
+      shows. With --against, it says too what would change on a running host. It
+      looks as the user who runs it, and names what is closed to that user and was
+      not checked.
 
       EXAMPLES
         taskhost config check

@@ -10,9 +10,10 @@ struct FleetCommand: ParsableCommand {
     commandName: "fleet",
     abstract: "Make and look after the database that the hosts of a fleet share. Needs no host.",
     discussion: """
-      Hosts whose configuration names the same PostgreSQL database ([fleet] url) share
-      the requests of identifiers with scope = "fleet": any host submits, and any host
-      that could begin one runs it. These commands talk to the database themselves.
+      Hosts whose configuration names the same PostgreSQL database ([fleet] url)
+      share the requests of identifiers with scope = "fleet": any host submits, and
+      any host that could begin one runs it. These commands talk to the database
+      themselves.
 
       EXAMPLES
         taskhost fleet init

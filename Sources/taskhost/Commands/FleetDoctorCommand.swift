@@ -10,8 +10,8 @@ struct FleetDoctorCommand: ParsableCommand {
     discussion: """
       Looks at the server and its settings, what keeps it from cleaning up (long
       transactions, replication slots, dead rows), its standbys, this machine's clock
-      against its own, and at the fleet's tables, hosts and requests. Changes nothing.
-      A user who may see others' transactions sees most: GRANT pg_monitor.
+      against its own, and at the fleet's tables, hosts and requests. Changes
+      nothing. A user who may see others' transactions sees most: GRANT pg_monitor.
 
       EXAMPLES
         taskhost fleet doctor

@@ -14,9 +14,9 @@ struct FleetExportCommand: ParsableCommand {
       Everything that waits, and the dead letters, with their payloads, checkpoints,
       keys, graphs and pauses, and what idempotency keys stand for. Runs and what
       else has ended stay in the database. First stop all hosts, and the applications
-      that call taskhost.submit: what they did meanwhile would be missing. A file gets
-      mode 0600, and is replaced only when the export is complete. See "Moving in and
-      out" in Documentation/fleet.md.
+      that call taskhost.submit: what they did meanwhile would be missing. A file
+      gets mode 0600, and is replaced only when the export is complete. See "Moving
+      in and out" in Documentation/fleet.md.
 
       EXAMPLES
         taskhost fleet export fleet.jsonl

@@ -14,10 +14,10 @@ struct FleetFenceCommand: ParsableCommand {
       lease. So no request is run twice at a time. A host that lives joins again:
       drain it first if it is to take nothing more.
 
-      --now does not wait. THE HOST'S RUNS MAY GO ON, beside those of the next owners,
-      until it notices: at its next renewal, or at the end of its lease if it cannot
-      reach the database. Use it only if you know that the host is dead, or if runs of
-      one request beside each other do no harm.
+      --now does not wait. THE HOST'S RUNS MAY GO ON, beside those of the next
+      owners, until it notices: at its next renewal, or at the end of its lease if it
+      cannot reach the database. Use it only if you know that the host is dead, or if
+      runs of one request beside each other do no harm.
 
       EXAMPLES
         taskhost fleet fence web2 --yes

@@ -16,9 +16,9 @@ struct FleetImportCommand: ParsableCommand {
       payloads, checkpoints, keys and graphs, under new ids. What stays in the store
       is counted, with the reasons. The same export again adds nothing twice.
 
-      Stop the host before you export, and set fleet.url before you start it again: at
-      its launch, it then ends in its store what was imported. See "Moving in and out"
-      in Documentation/fleet.md.
+      Stop the host before you export, and set fleet.url before you start it again:
+      at its launch, it then ends in its store what was imported. See "Moving in and
+      out" in Documentation/fleet.md.
 
       EXAMPLES
         taskhost store export | taskhost fleet import --dry-run

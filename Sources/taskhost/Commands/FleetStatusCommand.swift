@@ -11,8 +11,8 @@ struct FleetStatusCommand: ParsableCommand {
     abstract: "Show the fleet's hosts, and how many requests are ready, not due yet, held by hosts, and failed.",
     discussion: """
       Exits 1 if a person is needed: no host is there for requests that are ready, or
-      a lease ended a while ago and nobody has taken over what it held. With --metrics,
-      that is a metric, and the exit status is 0.
+      a lease ended a while ago and nobody has taken over what it held. With
+      --metrics, that is a metric, and the exit status is 0.
 
       EXAMPLES
         taskhost fleet status

@@ -12,8 +12,8 @@ struct PluginsCheckCommand: ParsableCommand {
     discussion: """
       Each case runs in its own process, with the real runtime and a test host that
       expires runs, refuses calls, drains and jumps in time. The plugin's code runs
-      with your rights, without a sandbox except in the case `worker`: check only code
-      that you trust. A handler may reject a payload that it does not know; only
+      with your rights, without a sandbox except in the case `worker`: check only
+      code that you trust. A handler may reject a payload that it does not know; only
       crashes, hangs and broken rules fail a case.
 
       EXAMPLES

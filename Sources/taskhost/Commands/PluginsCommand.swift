@@ -90,8 +90,8 @@ struct PluginsReleaseCommand: AsyncParsableCommand {
     commandName: "release",
     abstract: "Release a held or quarantined plugin, so that it runs again.",
     discussion: """
-      The host holds a plugin back after each consecutive crash or forced stop, longer
-      each time, and quarantines it after the fifth.
+      The host holds a plugin back after each consecutive crash or forced stop,
+      longer each time, and quarantines it after the fifth.
 
       EXAMPLES
         taskhost plugins release org.taskhost.cleanup

@@ -10,10 +10,10 @@ struct PluginsInspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show what a plugin file declares, and whether the host would load it. Runs none of its code; needs no host.",
     discussion: """
-      What the file registers is known only after a launch, unless the file contains a
-      note that states it. For a manifest that adopts a library, NAME.task.toml, the
-      command shows the contract and the library. It exits 1 if the host would refuse
-      the file.
+      What the file registers is known only after a launch, unless the file contains
+      a note that states it. For a manifest that adopts a library, NAME.task.toml,
+      the command shows the contract and the library. It exits 1 if the host would
+      refuse the file.
 
       EXAMPLES
         taskhost plugins inspect plugins/libCleanup.so

@@ -168,8 +168,8 @@ struct PluginsRollbackCommand: ParsableCommand {
     commandName: "rollback",
     abstract: "Put back the version of a plugin that the last install or remove has replaced. Needs no host.",
     discussion: """
-      The version that is there now is kept: a second rollback undoes the first. After
-      a removal, the first puts the plugin back, and a second removes it again.
+      The version that is there now is kept: a second rollback undoes the first.
+      After a removal, the first puts the plugin back, and a second removes it again.
 
       EXAMPLES
         taskhost plugins rollback hello-c.so --into plugins

@@ -7,10 +7,11 @@ struct PluginsRevokeCommand: AsyncParsableCommand {
     commandName: "revoke",
     abstract: "Take back what was approved for a plugin, so that it is not loaded.",
     discussion: """
-      With approve_entitlements = true. This shows what the plugin may do, asks, takes
-      the approval back and reloads the host, which puts it in force: the plugin is
-      not loaded any more, also after a restart, and its requests wait until somebody
-      approves it again (taskhost plugins approve). Live runs go on to their ends.
+      With approve_entitlements = true. This shows what the plugin may do, asks,
+      takes the approval back and reloads the host, which puts it in force: the
+      plugin is not loaded any more, also after a restart, and its requests wait
+      until somebody approves it again (taskhost plugins approve). Live runs go on to
+      their ends.
 
       EXAMPLES
         taskhost plugins revoke org.taskhost.cleanup

@@ -8,10 +8,11 @@ struct ReloadCommand: AsyncParsableCommand {
     commandName: "reload",
     abstract: "Put the configuration and the plugins in force as they are now.",
     discussion: """
-      The host reads its configuration file, its plugins and its keys anew, and checks
-      all of it beside what runs. If anything is wrong, nothing changes, and every
-      problem is printed. Otherwise all of it counts at once: runs that have begun end
-      with what they began with. SIGHUP does the same, and the log has the result.
+      The host reads its configuration file, its plugins and its keys anew, and
+      checks all of it beside what runs. If anything is wrong, nothing changes, and
+      every problem is printed. Otherwise all of it counts at once: runs that have
+      begun end with what they began with. SIGHUP does the same, and the log has the
+      result.
 
       EXAMPLES
         taskhost reload --dry-run

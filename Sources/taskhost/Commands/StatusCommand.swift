@@ -9,8 +9,8 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Show the host, its problems, and what each schedule did last.",
     discussion: """
-      Exits 0 if no problem needs a person, otherwise 1. A problem marked with ! needs
-      a person; one marked with - is a warning.
+      Exits 0 if no problem needs a person, otherwise 1. A problem marked with !
+      needs a person; one marked with - is a warning.
 
       EXAMPLES
         taskhost status

@@ -10,8 +10,8 @@ struct StoreCheckCommand: ParsableCommand {
     discussion: """
       Checks the database's structure and every record, compares counts, tags and
       lanes with the requests, and, while no host runs, each page with its checksum.
-      Opens every sealed value, and says whether plaintext may be left. Works beside a
-      running host. Exits 1 if something is wrong.
+      Opens every sealed value, and says whether plaintext may be left. Works beside
+      a running host. Exits 1 if something is wrong.
 
       EXAMPLES
         taskhost store check

@@ -13,8 +13,8 @@ struct StoreCommand: ParsableCommand {
     discussion: """
       The store is the database in the state directory. check, backup and export only
       read, and work beside a running host. restore, import and vacuum replace the
-      database, and are refused while a host runs: stop it first. Whatever goes wrong,
-      the store stays as it was. key makes the keys of a sealed store.
+      database, and are refused while a host runs: stop it first. Whatever goes
+      wrong, the store stays as it was. key makes the keys of a sealed store.
 
       EXAMPLES
         taskhost store check

@@ -7,13 +7,13 @@ struct SubmitCommand: AsyncParsableCommand {
     commandName: "submit",
     abstract: "Submit a request to run a task.",
     discussion: """
-      Prints the request's id, and at a terminal also its start time. With --wait, the
-      command follows one occurrence: it prints progress and log to standard error,
-      and the final message and output to standard output. It then exits 0 if the
-      occurrence succeeded, 1 if it failed, 4 if it was cancelled, and 5 if the host
-      went away. With --wait and --json, it prints the submission and the run. Control
-      characters in the output are escaped at a terminal; a file or a pipe gets the
-      bytes unchanged.
+      Prints the request's id, and at a terminal also its start time. With --wait,
+      the command follows one occurrence: it prints progress and log to standard
+      error, and the final message and output to standard output. It then exits 0 if
+      the occurrence succeeded, 1 if it failed, 4 if it was cancelled, and 5 if the
+      host went away. With --wait and --json, it prints the submission and the run.
+      Control characters in the output are escaped at a terminal; a file or a pipe
+      gets the bytes unchanged.
 
       EXAMPLES
         taskhost submit org.taskhost.cleanup --payload '{"dry_run": true}' --wait

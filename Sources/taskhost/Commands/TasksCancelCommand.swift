@@ -10,10 +10,10 @@ struct TasksCancelCommand: AsyncParsableCommand {
     discussion: """
       The host asks a running request to stop, and cancels it when its run has ended.
       The command tries all ids; its exit code is that of the first refusal. With
-      --tag, --identifier or both, it cancels all matching requests, except those of a
-      plugin's `schedule` in the configuration. Cancel such a request by its id; the
-      next launch of the host submits it again. To end the schedule, remove its line;
-      to skip a run, use `tasks snooze`.
+      --tag, --identifier or both, it cancels all matching requests, except those of
+      a plugin's `schedule` in the configuration. Cancel such a request by its id;
+      the next launch of the host submits it again. To end the schedule, remove its
+      line; to skip a run, use `tasks snooze`.
 
       With --filter, it cancels every matching request that has not ended, a hundred
       in one commit, so that runs go on meanwhile. It asks first, unless --yes is

@@ -95,8 +95,8 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     abstract: "Postpone a pending request.",
     discussion: """
       This costs no attempt. Later occurrences of a repeating request do not change.
-      With --filter, it postpones every waiting request that matches, a hundred in one
-      commit. It asks first, unless --yes is given.
+      With --filter, it postpones every waiting request that matches, a hundred in
+      one commit. It asks first, unless --yes is given.
 
       EXAMPLES
         taskhost tasks snooze --filter 'identifier:com.example.*' --for 1h --dry-run

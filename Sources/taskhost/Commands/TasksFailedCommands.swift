@@ -57,8 +57,8 @@ struct TasksRetryCommand: AsyncParsableCommand {
       predecessor has failed: retry the predecessor.
 
       The command tries all ids; its exit code is that of the first refusal. With
-      --all, it retries every request that has failed permanently, many in one commit.
-      A request stays failed if another one now holds its unique key.
+      --all, it retries every request that has failed permanently, many in one
+      commit. A request stays failed if another one now holds its unique key.
 
       With --filter, it retries every failed request that matches, a hundred in one
       commit, so that runs go on meanwhile. It asks first, unless --yes is given.

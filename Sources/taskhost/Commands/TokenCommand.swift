@@ -13,9 +13,9 @@ struct TokenCommand: AsyncParsableCommand {
       Asks the plugin org.taskhost.token-refresh. Callers that ask for the same
       account at the same time share one request. The token comes from the account's
       token file, which this command reads itself: it needs the rights to do so, and
-      the token passes through neither the host nor its log. Exits 0 with the token on
-      standard output, 1 if the account has no valid token, 5 without a host, and 6
-      without the plugin.
+      the token passes through neither the host nor its log. Exits 0 with the token
+      on standard output, 1 if the account has no valid token, 5 without a host, and
+      6 without the plugin.
 
       EXAMPLES
         taskhost token mail

@@ -28,6 +28,7 @@ PUT /NAME?resumable=URL supports draft-ietf-httpbis-resumable-upload, interop ve
 import hashlib
 import json
 import re
+import socket
 import ssl
 import sys
 import threading
@@ -153,6 +154,13 @@ class Handler(BaseHTTPRequestHandler):
         complete = "?1" if part["complete"] else "?0"
         return self.answer(204, Upload_Offset=str(len(part["body"])), Upload_Complete=complete, Upload_Draft_Interop_Version="6")
 
+    def hang_up(self):
+        """Ends the connection. What the client still sends is read: else it may lose an answer that it has not read yet to the reset."""
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_WR)
+        while self.connection.recv(65536):
+            pass
+
     def create(self):
         """Takes an upload that can be resumed."""
         part = uploads[self.name] = {"body": b"", "complete": False, "query": self.query}
@@ -168,9 +176,7 @@ class Handler(BaseHTTPRequestHandler):
         self.entry["body"] = len(part["body"])
         part["complete"] = len(part["body"]) == length
         if broken or (self.number == 1 and "lost" in self.query):
-            self.close_connection = True
-            self.connection.shutdown(2)
-            return None
+            return self.hang_up()
         kept[self.name] = part["body"]
         return self.answer(201, b"whole")
 
@@ -184,9 +190,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(409, Upload_Offset=str(len(part["body"])))
         part["body"] += body
         if broken:
-            self.close_connection = True
-            self.connection.shutdown(2)
-            return None
+            return self.hang_up()
         part["complete"] = True
         kept[self.name.removeprefix("/upload")] = part["body"]
         return self.answer(201, b"appended")
