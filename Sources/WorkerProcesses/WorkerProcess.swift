@@ -158,7 +158,8 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
     return true
   }
 
-  private func flush() {
+  /// Returns whether the process gets what it is sent.
+  private func flush() -> Bool {
     state.withLock { state in
       let partsBefore = state.partsSent
       var sent = 0
@@ -169,6 +170,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
       state.outbox.removeFirst(sent)
       if sent > 0 || state.partsSent > partsBefore { state.blockedSince = state.outbox.isEmpty ? nil : SystemClock.now }
       if state.outbox.isEmpty, let token = state.tokens[.link] { loop.watchWriting(token, false) }
+      return !state.hasLost
     }
   }
 
@@ -222,7 +224,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
   func ready(_ purpose: UInt8, writable: Bool, readable: Bool) {
     switch Purpose(rawValue: purpose) {
     case .link:
-      if writable { flush() }
+      if writable, !flush() { breakOff("what it is sent does not reach it") }
       // A bounded share, so that a busy worker does not hold up the others: what it asks for may be read from the disk.
       if readable { receive(limit: 256, until: SystemClock.now + .milliseconds(5)) }
     case .output: if let output, !output.read() { forget(.output) }
@@ -240,12 +242,17 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
         guard let received = try link.receive(into: &parts) else { return }
         owner.received(try WorkerMessage(decoding: received), from: self)
       } catch {
-        forget(.link)
-        if case .closed = error { return }
-        isBroken = true
-        owner.broke(self, "\(error)")
+        guard case .closed = error else { return breakOff("\(error)") }
+        return forget(.link)
       }
     }
+  }
+
+  private func breakOff(_ reason: String) {
+    forget(.link)
+    guard !isBroken else { return }
+    isBroken = true
+    owner.broke(self, reason)
   }
 
   private func reap() {
@@ -256,8 +263,9 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // re
       return end
     }
     guard let end = ended else { return }
-    // What it sent before it died counts; so much, since nothing can follow.
-    receive(limit: 100_000)
+    // What it sent before it died counts. Another process that has its end of the link, such as a child of its own, adds nothing to that.
+    link.disconnect()
+    receive(limit: .max)
     _ = output?.read()
     _ = errors?.read()
     for purpose in [Purpose.link, .output, .errors, .end] { forget(purpose) }

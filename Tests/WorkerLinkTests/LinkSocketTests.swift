@@ -139,6 +139,16 @@ import WorkerLink
     #expect(throws: LinkError.closed) { try link.worker.receive() }
   }
 
+  @Test("what was sent before a link is disconnected is received, and nothing more is sent")
+  func sentBefore() throws {
+    let link = try TestLink()
+    for lines in 1...3 { try link.worker.send(WorkerMessage.dropped(lines: UInt64(lines)).encode()) }
+    link.host.disconnect()
+    #expect(throws: LinkError.closed) { try link.worker.send(WorkerMessage.dropped(lines: 4).encode()) }
+    for lines in 1...3 { #expect(try WorkerMessage(decoding: link.host.receive()) == .dropped(lines: UInt64(lines))) }
+    #expect(throws: LinkError.closed) { try link.host.receive() }
+  }
+
   @Test("messages of all sizes arrive whole while both ends send") func bothWays() async throws {
     let link = try TestLink()
     let (host, worker) = (link.host, link.worker)
