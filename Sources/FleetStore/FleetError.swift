@@ -1,3 +1,6 @@
+import TaskModel
+import TaskStore
+
 /// Why a fleet's database did not do what it was asked. Nothing was changed, unless ``away(_:)`` says otherwise.
 package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The database cannot be reached, or did not answer, or did not do it in time (`isThere`). What was under way may have been done or not.
@@ -16,7 +19,7 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
   case version(found: Int64)
   /// Another transaction holds what this one needs, such as the same key of a request that it has not committed yet.
   case locked
-  /// What stands against the change, in words of the fleet's own functions.
+  /// What stands against it, in words for people.
   case barred(String)
   /// The database cannot hold a value, in its own words: the same will be refused again.
   case unfit(String)
@@ -62,6 +65,11 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// A request whose record no host of this version can read.
+  static func unreadable(_ id: RequestID, _ flaw: RecordText.Flaw) -> FleetError {
+    .barred("request \(id) of the fleet cannot be read (\(flaw)): taskhost fleet doctor says what to do")
+  }
+
   init(_ error: PostgresError) {
     switch error.code {
     case _ where error.isFenced: self = .fenced
@@ -73,6 +81,10 @@ package enum FleetError: Error, Sendable, Hashable, CustomStringConvertible {
     case "42P01", "42883": self = .incomplete(error.description)
     case "42501": self = .unpermitted(error.description)
     case "55P03": self = .locked
+    case "25006":
+      self = .refused(
+        "\(error.description): name the primary in the address, with target_session_attrs=read-write, and see default_transaction_read_only "
+          + "of the role and the database")
     case let code? where code.hasPrefix("22") || code.hasPrefix("54"): self = .unfit(error.description)
     case _ where error.isLost || error.isMomentary: self = .away(error.description, isThere: !error.isLost)
     default: self = .refused(error.description)

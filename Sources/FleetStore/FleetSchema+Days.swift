@@ -52,7 +52,7 @@ extension FleetSchema {
           END;
         END LOOP;
         FOR name IN SELECT c.relname FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
-          WHERE i.inhparent = to_regclass('taskhost.' || kind) AND c.relname ~ ('^' || kind || '_[0-9]+(_[0-9]+)?$') AND hosts_now IS NOT NULL LOOP
+          WHERE i.inhparent = to_regclass('taskhost.' || kind) AND c.relname ~ ('^' || kind || '_[0-9]+(_(detached_)?[0-9]+)?$') AND hosts_now IS NOT NULL LOOP
           CONTINUE WHEN split_part(name, '_', 2)::bigint >= oldest;
           BEGIN
             -- A reader may hold it for hours. Everybody else waits behind this: not for long, and once for all days.
@@ -113,11 +113,12 @@ extension FleetSchema {
     """,
   ]
 
-  /// Whether a partition has the whole of a day.
+  /// Whether a partition has the whole of a day. No backslash is in it: with `standard_conforming_strings = off`, they mean something else in
+  /// the session that calls a function.
   static func hasDay(_ kind: String, _ day: String) -> String {
     """
     EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid CROSS JOIN LATERAL regexp_match(
-        pg_get_expr(c.relpartbound, c.oid), 'FROM \\(''?(-?[0-9]+)''?\\) TO \\(''?(-?[0-9]+)''?\\)') AS b (ends)
+        pg_get_expr(c.relpartbound, c.oid), 'FROM [(]''?(-?[0-9]+)''?[)] TO [(]''?(-?[0-9]+)''?[)]') AS b (ends)
       WHERE i.inhparent = to_regclass('taskhost.' || \(kind)) AND NOT i.inhdetachpending
         AND b.ends[1]::numeric <= \(day)::bigint * 86400000 AND b.ends[2]::numeric >= (\(day)::bigint + 1) * 86400000)
     """

@@ -5,7 +5,7 @@ extension FleetSchema {
   static let repeats = "\(recordBesidesResources) LIKE ANY (ARRAY['%\"every_ms\":%', '%\"cron\":%', '%\"every_event\":%'])"
 
   /// The record of the request `r` without the member whose names are the submitter's choice.
-  static let recordBesidesResources = #"regexp_replace(r.record, '"resources":\{("([^"\\]|\\.)*":[0-9]+,?)*\}', '')"#
+  static let recordBesidesResources = #"regexp_replace(r.record, E'"resources":[{]("([^"\\\\]|\\\\.)*":[0-9]+,?)*[}]', '')"#
 
   /// The requests that repeat: for the last run the record and the end, as in `run`; when a run succeeded last; how many failed since, and
   /// since when. Whoever adds or ends such a request, or a run of it, writes this in the same transaction. One that repeats no more may

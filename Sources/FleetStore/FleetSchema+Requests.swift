@@ -4,6 +4,23 @@ import TaskModel
 
 extension FleetSchema {
   static let lanes = [
+    // For operators: takes away a request that no host can read. What waits for it learns that it was cancelled, and its keys are free.
+    """
+    CREATE OR REPLACE FUNCTION taskhost.remove(its_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      DELETE FROM taskhost.claim c WHERE c.request = its_id;
+      WITH gone AS (DELETE FROM taskhost.request r WHERE r.id = its_id RETURNING r.id, r.identifier, r.record)
+      INSERT INTO taskhost.ended (id, identifier, state, ended, payload, record)
+        SELECT id, identifier, 'cancelled', taskhost.now_ms(), '', record FROM gone;
+      IF NOT FOUND THEN RETURN false; END IF;
+      DELETE FROM taskhost.ready w WHERE w.request = its_id;
+      DELETE FROM taskhost.later w WHERE w.request = its_id;
+      DELETE FROM taskhost.idempotency i WHERE i.request = its_id;
+      DELETE FROM taskhost.unique_window w WHERE w.request = its_id;
+      PERFORM taskhost.settle_edges(ARRAY[its_id]);
+      RETURN true;
+    END $$
+    """,
     // Lets requests that nobody owns any more be found again. Returns how many wait.
     """
     CREATE OR REPLACE FUNCTION taskhost.put_back(ids bigint[]) RETURNS bigint LANGUAGE plpgsql \(indexed) AS $$

@@ -69,8 +69,10 @@ extension FleetSchema {
       ELSIF NOT EXISTS (SELECT FROM taskhost.host h WHERE h.identifiers @> ARRAY[identifier]) THEN
         PERFORM taskhost.refuse('\(code(of: .unknownIdentifier))', 'identifier',
           'no host of the fleet has registered ' || identifier || ': see taskhost fleet hosts',
-          coalesce('The hosts have had ' || (SELECT string_agg(k.name, ', ' ORDER BY k.name) FROM
-            (SELECT DISTINCT unnest(h.identifiers) AS name FROM taskhost.host h LIMIT 5) k) || '. ', '')
+          coalesce('The hosts have had ' || (SELECT string_agg(k.name, ', ' ORDER BY k.name) FILTER (WHERE k.place <= 5)
+              || CASE WHEN count(*) > 5 THEN ' and ' || count(*) - 5 || ' more' ELSE '' END FROM
+            (SELECT n.name, row_number() OVER (ORDER BY n.name) AS place FROM
+              (SELECT DISTINCT unnest(h.identifiers) AS name FROM taskhost.host h) n) k) || '. ', '')
           || 'Start a host first whose configuration has the identifier with scope = "fleet".');
       END IF;
       \(exclude("payload", "payload_bytes"))

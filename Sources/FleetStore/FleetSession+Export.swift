@@ -108,7 +108,7 @@ extension FleetSession {
       var record: RequestRecord
       do throws(RecordText.Flaw) {
         record = try RecordText.request(rows.bytes(row, 4) ?? [], id: id, payload: rows.bytes(row, 1) ?? [])
-      } catch { throw FleetError.refused("request \(id): \(error)") }
+      } catch { throw FleetError.unreadable(id, error) }
       // The text may be older than who holds the key.
       if !record.state.isFinal || record.state == .failed { record.request.uniqueKey = rows.text(row, 5) }
       if let key = record.request.idempotencyKey { record.request.idempotencyKey = SharedKey.parts(of: key)?.key ?? key }

@@ -287,7 +287,7 @@ extension FleetSession {
       return RequestRecord(
         id: id, request: record.request, state: .running, due: record.due, submitted: record.submitted,
         attemptsSpent: record.attemptsSpent, losses: record.losses, lastOutcome: record.lastOutcome, lastMessage: record.lastMessage)
-    } catch { throw .refused("request \(id): \(error)") }
+    } catch { throw .unreadable(id, error) }
   }
 
   /// The matching runs that have ended, newest first, without output, log and trouble. Looks at a bounded number of them.

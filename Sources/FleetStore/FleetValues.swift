@@ -187,6 +187,9 @@ package struct FleetPlacement: Sendable {
   package var hosts: [(name: String, reason: String?)] = []
   /// Those of them that get it first, and until when the others leave it to them; nil if nobody waits.
   package var preferred: (hosts: [String], until: WallTime)?
+
+  /// One that no host has, and that no host could take.
+  package init() {}
 }
 
 /// A checked request on its way in. Its record has no id of the fleet yet.

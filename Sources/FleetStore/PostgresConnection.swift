@@ -26,7 +26,7 @@ final class PostgresConnection {
   /// What everything that goes over the connection relies on, whatever the role, its database or a pool has set. A name without a schema means
   /// PostgreSQL's own: whoever may create functions or operators in another schema, such as `public`, must not have them run as this user.
   /// The plans are small and many: compiling them takes longer than carrying them out.
-  static let settings = [("search_path", "pg_catalog, pg_temp"), ("jit", "off")]
+  static let settings = [("search_path", "pg_catalog, pg_temp"), ("jit", "off"), ("standard_conforming_strings", "on")]
 
   /// Sets ``settings`` for one transaction. Its own names have their schema.
   private static let guarding = PostgresStatement(

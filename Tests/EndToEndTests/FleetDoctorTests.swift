@@ -372,6 +372,25 @@ struct FleetDoctorTests {
     #expect(try await fleet.tells("failure requests: request \(one) of report cannot be read: payload: has 70000 bytes, more than 65536"))
     try fleet.server.run("UPDATE taskhost.request SET record = '{}', payload = '' WHERE identifier = 'report'", on: fleet.address)
     #expect(try await fleet.tells("failure requests: request \(one) of report cannot be read: "))
+    let gone = "SELECT taskhost.remove(id) FROM taskhost.request WHERE identifier = 'report'"
+    #expect(try fleet.server.run(gone, on: fleet.address) == "t")
+    #expect(try await !fleet.doctor().told.contains { $0.contains("cannot be read") })
+    let left = "SELECT count(*) FROM taskhost.ready w WHERE NOT EXISTS (SELECT FROM taskhost.request r WHERE r.id = w.request)"
+    #expect(try fleet.server.run(left, on: fleet.address) == "0")
+  }
+
+  @Test("the history stays as it is where strings have backslashes by the settings of the database")
+  func backslashes() async throws {
+    let fleet = try await Fleet(try PostgresServer.shared.get())
+    let name = fleet.address.split(separator: "dbname=").last ?? ""
+    try fleet.server.run("ALTER DATABASE \"\(name)\" SET standard_conforming_strings = off", on: fleet.address)
+    let again = try await Program.run(try BuiltProgram.taskhost, ["fleet", "init", "--url", fleet.address])
+    #expect(again.status == 0, "\(again)")
+    let told = try await fleet.doctor().told
+    #expect(!told.contains { $0.contains("the history has no") }, "\(told)")
+    let aside =
+      "SET standard_conforming_strings = off; SELECT taskhost.keep_days(0); SELECT count(*) FROM pg_class WHERE relname ~ 'detached'"
+    #expect(try fleet.server.run(aside, on: fleet.address).hasSuffix("0"))
   }
 
   @Test("a database that is away, has no fleet, has a newer one, or hides what others do is told of")

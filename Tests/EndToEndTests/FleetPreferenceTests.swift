@@ -42,13 +42,14 @@ struct FleetPreferenceTests {
       while [ "$order" = '"hold"' ] && [ ! -e @PIPE@.go ]; do sleep 0.05; done
       """
     try await withHosts(job: job, slots: 1) { fleet, first, second, lines in
-      _ = try await FleetGround.submit(first, "--prefer", "gpu", "--payload", "\"hold\"")
+      let held = try await FleetGround.submit(first, "--prefer", "gpu", "--payload", "\"hold\"")
       #expect(try lines.line() == "b \"hold\"")
       let began = ContinuousClock.now
       _ = try await FleetGround.submit(first, "--prefer", "gpu", "--payload", "\"next\"")
       #expect(try lines.line() == "a \"next\"")
       #expect(ContinuousClock.now - began > .seconds(4.9))
       try Data().write(to: URL(filePath: fleet.pipe + ".go"))
+      try await first.request(held, is: "succeeded")
       for (prefer, hosts) in [("gpu", "host b"), ("test", "hosts a, b")] {
         let later = try await FleetGround.submit(first, "--prefer", prefer, "--after", "1h")
         let gates = try await second.json("tasks", "why", later)["details"]?.array ?? []

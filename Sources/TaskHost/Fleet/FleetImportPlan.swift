@@ -31,6 +31,7 @@ package struct FleetImportPlan {
     package var imported: [RequestID: RequestID] = [:]
     /// The unique keys that live requests of the fleet hold.
     package var uniqueKeys: Set<FleetUniqueKey> = []
+    /// Those of the archive's idempotency keys that the fleet has.
     package var idempotencyKeys: Set<String> = []
 
     package init() {}
@@ -41,6 +42,10 @@ package struct FleetImportPlan {
   /// Ended ones that keys stand for.
   package private(set) var ended: [ArchivedRequest] = []
   package private(set) var staying: [(record: RequestRecord, why: Stay)] = []
+  /// The idempotency keys that go.
+  package private(set) var keys: [ArchivedRequests.Key] = []
+  /// How many keys of ended requests the fleet has already: what they stand for there counts.
+  package private(set) var keysLeft = 0
   /// How many of the archive the fleet has, or had, from an earlier import.
   package private(set) var alreadyThere = 0
 
@@ -73,8 +78,14 @@ package struct FleetImportPlan {
     for request in live {
       if let why = reasons[request.record.id] { staying.append((request.record, why)) } else { going.append(request) }
     }
-    let named = Set(archive.keys.map(\.request) + archive.windows.map(\.request))
-    ended = archive.ended.filter { named.contains($0.record.id) && known.imported[$0.record.id] == nil }
+    let over = archive.ended.filter { known.imported[$0.record.id] == nil }
+    let named = archive.keys.filter { !known.idempotencyKeys.contains($0.key) }
+    let standing = Set(named.map(\.request) + archive.windows.map(\.request))
+    ended = over.filter { standing.contains($0.record.id) }
+    let coming = Set((going + ended).map(\.record.id))
+    keys = named.filter { coming.contains($0.request) }
+    let ids = Set(over.map(\.record.id))
+    keysLeft = archive.keys.count { ids.contains($0.request) && known.idempotencyKeys.contains($0.key) }
   }
 
   private static func reason(_ record: RequestRecord, _ isWanted: (TaskIdentifier) -> Bool, _ known: Known) -> Stay? {
@@ -111,7 +122,7 @@ package struct FleetImportPlan {
   ///
   /// - Parameter drawn: ``idCount`` ids.
   package func arrivals(
-    _ drawn: [RequestID], known: [RequestID: RequestID], keys: [ArchivedRequests.Key], windows: [ArchivedRequests.Window]
+    _ drawn: [RequestID], known: [RequestID: RequestID], windows: [ArchivedRequests.Window]
   ) -> FleetImport {
     // An older request has a smaller id here too.
     let olds = (absent + (going + ended).map(\.record.id)).sorted()
@@ -122,8 +133,7 @@ package struct FleetImportPlan {
     }
     let coming = Set((going + ended).map(\.record.id))
     arrivals.keys = keys.compactMap { key in
-      guard coming.contains(key.request), let id = ids[key.request] else { return nil }
-      return ArchivedRequests.Key(key: key.key, fingerprint: key.fingerprint, request: id, submitted: key.submitted)
+      ids[key.request].map { ArchivedRequests.Key(key: key.key, fingerprint: key.fingerprint, request: $0, submitted: key.submitted) }
     }
     arrivals.windows = windows.compactMap { window in
       guard coming.contains(window.request), let id = ids[window.request] else { return nil }

@@ -76,12 +76,13 @@ package enum FleetImporting {
       let plan = FleetImportPlan(archive, of: isWanted, known: known)
       var report = Report(plan, archive)
       let arrivals = plan.arrivals(
-        isTrial ? [] : try session.draw(plan.idCount), known: known.imported, keys: archive.keys, windows: archive.windows)
+        isTrial ? [] : try session.draw(plan.idCount), known: known.imported, windows: archive.windows)
       guard !isTrial else { return report }
       do throws(FleetError) {
         let added = try session.bringIn(arrivals) { step(StoreStep("writing", done: $0, of: arrivals.requests.count)) }
         (report.keys, report.windows) = (Int(added.keys), Int(added.windows))
-        report.keysLeft = arrivals.keys.count - report.keys
+        // Somebody may have submitted with some of them meanwhile.
+        report.keysLeft += arrivals.keys.count - report.keys
       } catch {
         guard error == .changed, triesLeft > 0 else { throw error }
         continue
@@ -100,7 +101,8 @@ package enum FleetImporting {
     let records = archive.live.map(\.record).filter { isWanted($0.request.identifier) && known.imported[$0.id] == nil }
     let keys = records.compactMap { record in record.request.uniqueKey.map { (record.request.identifier, $0) } }
     known.uniqueKeys = Set(try session.holders(of: keys).map { FleetUniqueKey($0.identifier, $0.key) })
-    known.idempotencyKeys = Set(try session.known(records.compactMap(\.request.idempotencyKey)).keys)
+    let named = records.compactMap(\.request.idempotencyKey) + archive.keys.map(\.key)
+    known.idempotencyKeys = Set(try session.known(named).keys)
     return known
   }
 }
@@ -112,7 +114,7 @@ extension FleetImporting.Report {
     ended = plan.ended.count
     endedLeft = archive.endedCount + archive.ended.count - ended
     let coming = Set((plan.going + plan.ended).map(\.record.id))
-    keys = archive.keys.count { coming.contains($0.request) }
+    (keys, keysLeft) = (plan.keys.count, plan.keysLeft)
     windows = archive.windows.count { coming.contains($0.request) }
     (alreadyThere, isOpen) = (plan.alreadyThere, archive.isOpen)
     for (record, why) in plan.staying {

@@ -19,14 +19,13 @@ extension RequestExplanation {
     let own = gates.filter { !holdsEverywhere($0) }
     gates.removeAll { !holdsEverywhere($0) }
     wouldRunIf = gates.compactMap(\.remedy)
-    // It waits for itself, or for nobody.
-    guard gates.isEmpty else { return prefer(placement, of: record) }
+    let everywhere = gates
+    defer { prefer(placement, of: record) }
     guard !placement.hosts.isEmpty else {
-      gates = [
+      gates.append(
         Gate(
           kind: "no_handler", sentence: "no host of the fleet has a plugin for it",
-          remedy: "a host with the plugin and scope = \"fleet\" joins the fleet: see taskhost fleet hosts")
-      ]
+          remedy: "a host with the plugin and scope = \"fleet\" joins the fleet: see taskhost fleet hosts"))
       (earliestStart, wouldRunIf) = (nil, gates.compactMap(\.remedy))
       return
     }
@@ -34,13 +33,20 @@ extension RequestExplanation {
       // What is published may be some seconds old.
       host.name == name ? (host.name, own.isEmpty ? host.reason : own.map(\.sentence).joined(separator: "; ")) : (host.name, host.reason)
     }
-    guard hosts.allSatisfy({ $0.1 != nil }) else { return prefer(placement, of: record) }
-    gates = hosts.map { Gate(kind: "host", sentence: "\($0.0): \($0.1 ?? "")", heldBy: [$0.0]) }
-    (earliestStart, wouldRunIf, self.place) = (nil, ["one of these hosts can take it: see taskhost fleet hosts"], nil)
-    prefer(placement, of: record)
+    // What other hosts have published is of what is due. They look at a request when it is due, and publish some seconds later.
+    let said = hosts.filter { everywhere.isEmpty || $0.0 == name && !own.isEmpty }
+    gates += said.compactMap { host in host.1.map { Gate(kind: "host", sentence: "\(host.0): \($0)", heldBy: [host.0]) } }
+    guard said.count == hosts.count, hosts.allSatisfy({ $0.1 != nil }) else {
+      let opens = everywhere.map(\.until)
+      if !opens.isEmpty { earliestStart = opens.contains(nil) ? nil : opens.compactMap(\.self).max() }
+      return
+    }
+    earliestStart = nil
+    guard everywhere.isEmpty else { return }
+    (wouldRunIf, self.place) = (["one of these hosts can take it: see taskhost fleet hosts"], nil)
   }
 
-  /// Says which hosts get the request first, as long as the others leave it to them.
+  /// Says which hosts get the request first, as long as the others leave it to them. For those it is open.
   private mutating func prefer(_ placement: FleetPlacement, of record: RequestRecord) {
     guard let preferred = placement.preferred, let prefer = record.request.gates.prefer else { return }
     let hosts = "host\(preferred.hosts.count > 1 ? "s" : "") \(preferred.hosts.joined(separator: ", "))"

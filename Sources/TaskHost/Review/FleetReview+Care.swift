@@ -193,7 +193,7 @@ extension FleetReview {
           .requests, .failure, of: "\(ill.id)", "request \(ill.id) of \(ill.identifier) cannot be read: \(flaw)",
           why: "the host that takes it holds it, and does not run it",
           remedy: "install the taskhost that wrote it on all hosts; if nobody needs it, "
-            + "DELETE FROM taskhost.request WHERE id = \(ill.id.sequence)")
+            + "SELECT taskhost.remove(\(ill.id.sequence)) takes it away")
       }
       return Finding(
         .requests, .warning, of: "\(ill.id)", "request \(ill.id) of \(ill.identifier) was lost with its host \(ill.lost) times in a row",

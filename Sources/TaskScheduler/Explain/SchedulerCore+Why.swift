@@ -166,7 +166,7 @@ extension SchedulerCore {
     case .paused:
       gate.sentence = "it is paused by \(record?.paused?.by ?? "somebody")" + (record?.paused?.reason.map { ": \($0)" } ?? "")
       gate.since = record?.paused?.since
-      gate.remedy = record.map { "taskhost transfers resume \($0.id)" } ?? "it is resumed"
+      if record?.paused?.isParked != true { gate.remedy = record.map { "taskhost transfers resume \($0.id)" } ?? "it is resumed" }
     case .pause:
       gate.sentence = "its work is paused"
       gate.remedy = "taskhost resume"

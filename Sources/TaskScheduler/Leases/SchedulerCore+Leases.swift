@@ -302,7 +302,7 @@ extension TaskRequest {
         .unsupported, "\(what) not offered for an identifier with scope = \"fleet\": use one with scope = \"host\"", field: field.rawValue)
     }
     if let event, event.path != nil || HostEvents.isRaised(event.name) {
-      throw refuse(.event, "waiting for files and for events that a host raises is")
+      throw refuse(event.path == nil ? .event : .watch, "waiting for files and for events that a host raises is")
     }
     // Without a key, the share of the jitter would come from the id, which the database draws.
     if jitter > .zero, uniqueKey == nil { throw refuse(.jitter, "jitter_ms without a unique key is") }

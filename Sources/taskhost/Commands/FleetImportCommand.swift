@@ -105,7 +105,7 @@ struct FleetImportCommand: ParsableCommand {
     if report.endedLeft > 0 { Terminal.print("left out: \(StoreText.count(report.endedLeft, "ended request"))") }
     if report.keysLeft > 0 {
       let keys = StoreText.count(report.keysLeft, "idempotency key")
-      Terminal.note("! the fleet has \(keys) for other submissions: they stay as they are there")
+      Terminal.note("! the fleet has \(keys) already: what they stand for there counts")
     }
     if report.isOpen { Terminal.note("a host had the store open: stop it, and export again for the import itself") }
   }

@@ -65,7 +65,8 @@ struct TasksWhyCommand: AsyncParsableCommand {
 
   /// Describes an unknown start. A gate may still say when it opens at the earliest.
   private static func unknownStart(_ gates: [ExplanationAnswer.Gate], now: Int64) -> String {
-    let last = time(gates.compactMap(\.untilUnixMs).max(), now: now)
+    // For the preferred hosts, that gate is open.
+    let last = time(gates.filter { $0.gate != RequestField.prefer.rawValue }.compactMap(\.untilUnixMs).max(), now: now)
     return "unknown" + (last.map { ", but not before \($0)" } ?? "")
   }
 

@@ -40,6 +40,13 @@ struct FleetImportPlanTests {
     Dictionary(uniqueKeysWithValues: plan.staying.map { ($0.record.id.sequence, $0.why) })
   }
 
+  @Test func anEndedRequestWhoseKeyTheFleetHasStays() {
+    var known = FleetImportPlan.Known()
+    known.idempotencyKeys = ["k"]
+    let plan = plan([], ended: [request(1, .succeeded)], known: known)
+    #expect(plan.ended.isEmpty && plan.keys.isEmpty && plan.keysLeft == 1)
+  }
+
   @Test func whatWaitsForEachOtherGoesTogetherOrStaysTogether() {
     let plan = plan([
       request(1), request(2, .blocked, after: [1]), request(3, .blocked, after: [2]),
@@ -101,7 +108,7 @@ struct FleetImportPlanTests {
     #expect(whole.idCount == 4)
     let drawn = [40, 10, 30, 20].map { RequestID(sequence: $0, origin: Self.fleet) }
     let arrivals = whole.arrivals(
-      drawn, known: [:], keys: [.init(key: "k", fingerprint: 1, request: id(4), submitted: WallTime(unixMilliseconds: 0))],
+      drawn, known: [:],
       windows: [.init(identifier: task, key: "w", request: id(9), until: .distantFuture)])
     func fleet(_ number: Int64) -> RequestID { RequestID(sequence: number, origin: Self.fleet) }
     #expect(arrivals.requests.map(\.archived.record.id) == [fleet(20), fleet(30), fleet(40)])
